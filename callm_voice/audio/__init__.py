@@ -1,0 +1,1 @@
+"""PCM, levels, resampling, codecs and sound files."""

@@ -1,0 +1,1 @@
+"""Plan and run calls; the only room above the call that sees gold."""

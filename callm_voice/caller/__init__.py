@@ -1,0 +1,1 @@
+"""The simulated caller: scripted or played by a model."""

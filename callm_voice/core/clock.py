@@ -1,0 +1,100 @@
+"""The one clock. No other module reads the wall clock; it is handed a `Clock`.
+
+Two paces (DESIGN §3): `real` is wall time; `fast` is wall time plus skipped idle time. The seam between the two is
+`busy`: all work that is really in flight (an executor job, an HTTP request until its body ends) is counted there at
+its source, so that a fast loop may skip ahead only while nothing is in flight.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from typing import Literal, ParamSpec, Protocol, TypeVar
+
+Pace = Literal["real", "fast"]
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Clock(Protocol):
+    """What every timed module is handed. All times are seconds as float."""
+
+    @property
+    def pace(self) -> Pace:
+        """The pace of this clock."""
+        ...
+
+    def now_s(self) -> float:
+        """Monotonic seconds on this clock; equals the running loop's `time()`."""
+        ...
+
+    def unix_s(self) -> float:
+        """Seconds since the epoch, for stamps in records. Never for measuring."""
+        ...
+
+    async def sleep_until(self, t_s: float) -> None:
+        """Return at `now_s() >= t_s`; yields to the loop once even if that is in the past."""
+        ...
+
+    def busy(self, what: str) -> AbstractContextManager[None]:
+        """Count one piece of in-flight work (`what` names it: `stt`, `tts`, `llm`, ...) while the block runs."""
+        ...
+
+    async def in_thread(self, what: str, fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a blocking engine in the pool of threads, counted as in flight."""
+        ...
+
+
+class RealClock:
+    """Wall time.
+
+    Args:
+        threads: size of the pool that blocking engines run in.
+    """
+
+    pace: Pace = "real"
+
+    def __init__(self, *, threads: int = 4) -> None:
+        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="callm-engine")
+        self.in_flight: Counter[str] = Counter()
+
+    def now_s(self) -> float:
+        return time.monotonic()
+
+    def unix_s(self) -> float:
+        return time.time()
+
+    async def sleep_until(self, t_s: float) -> None:
+        await asyncio.sleep(max(0.0, t_s - self.now_s()))
+
+    @contextmanager
+    def busy(self, what: str) -> Iterator[None]:
+        self.in_flight[what] += 1
+        try:
+            yield
+        finally:
+            self.in_flight[what] -= 1
+
+    async def in_thread(self, what: str, fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with self.busy(what):
+            return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: fn(*args, **kwargs))
+
+    def close(self) -> None:
+        """Stop the pool; jobs that still run are waited for."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def stopwatch() -> Callable[[], float]:
+    """Seconds of wall time since this call, for progress lines and process start-up bounds outside a call."""
+    start_s = time.monotonic()
+    return lambda: time.monotonic() - start_s
+
+
+def utc_stamp(unix_s: float) -> str:
+    """`2026-01-31T09:30:00Z` for a record's fields."""
+    return dt.datetime.fromtimestamp(unix_s, tz=dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

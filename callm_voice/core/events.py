@@ -1,0 +1,327 @@
+"""Typed events of one call on the line's clock: what `events.jsonl` holds, one JSON object a line.
+
+`t_ms` is milliseconds since line tick 0; what happens before the line starts has a negative time. `turn_id` 0 is the
+agent's greeting; turn n is the caller's n-th turn and all that the agent does because of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from callm_voice.core.clock import Clock
+
+Cause = Literal["greeting", "caller_turn", "tool_result", "handoff"]
+Mark = Literal["stream_opened", "first_chunk", "first_reasoning", "first_token", "first_speakable", "last_token"]
+EndReason = Literal[
+    "caller_hangup", "agent_hangup", "max_duration", "max_turns", "silence", "engine_error", "model_error",
+    "harness_error", "cancelled",
+]  # fmt: skip
+
+
+class Event(BaseModel):
+    """Base of all events."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    t_ms: float
+    """Milliseconds since line tick 0."""
+
+
+class CallStarted(Event):
+    type: Literal["call_started"] = "call_started"
+    task: str
+    model: str
+    line: str
+    pipeline: str
+    pace: str
+    seed: int
+
+
+class CallEnded(Event):
+    type: Literal["call_ended"] = "call_ended"
+    reason: EndReason
+    detail: str = ""
+
+
+class UtteranceStarted(Event):
+    """The caller began to speak: the first frame of the utterance left the caller's leg."""
+
+    type: Literal["utterance_started"] = "utterance_started"
+    utterance_id: int
+    said: str
+    spoken: str
+    """The spoken form that was synthesised."""
+    beat: str = ""
+    voice: str = ""
+
+
+class UtteranceEnded(Event):
+    """The last frame of the utterance left the caller's leg (or it was cut)."""
+
+    type: Literal["utterance_ended"] = "utterance_ended"
+    utterance_id: int
+    cut: bool = False
+
+
+class CallerNote(Event):
+    """What the caller decided and why: matched beat, waits, prods, hangs up."""
+
+    type: Literal["caller_note"] = "caller_note"
+    note: str
+
+
+class VadStarted(Event):
+    """The agent's VAD decided that the caller speaks."""
+
+    type: Literal["vad_started"] = "vad_started"
+    turn_id: int
+
+
+class VadStopped(Event):
+    """The agent's VAD decided that the caller is silent."""
+
+    type: Literal["vad_stopped"] = "vad_stopped"
+    turn_id: int
+    last_speech_ms: float
+    """End of the last frame that the VAD counted as speech, line clock: its own hangover is not in this time."""
+
+
+class TurnEnded(Event):
+    """Endpointing decided that the caller's turn ended."""
+
+    type: Literal["turn_ended"] = "turn_ended"
+    turn_id: int
+    why: Literal["silence", "max_turn", "smart_turn", "text"]
+    audio_ms: float
+    """Length of the segment that goes to the recogniser, pre-roll included."""
+
+
+class TranscriptReady(Event):
+    type: Literal["transcript_ready"] = "transcript_ready"
+    turn_id: int
+    heard: str
+    """Empty when nothing was recognised or a guard rejected it."""
+    raw: str = ""
+    """Before guards."""
+    rejected: str | None = None
+    """The guard that rejected text: `no_speech`, `low_confidence`, `loop`, `non_speech`."""
+    decode_ms: float = 0.0
+    audio_ms: float = 0.0
+
+
+class BargeIn(Event):
+    """The caller spoke over the agent; playout was cleared."""
+
+    type: Literal["barge_in"] = "barge_in"
+    turn_id: int
+    """The agent turn that was interrupted."""
+    dropped_ms: float = 0.0
+    """Agent audio that was synthesised and never played."""
+
+
+class InferenceStarted(Event):
+    """The request was handed to the HTTP client; TTFT counts from here."""
+
+    type: Literal["inference_started"] = "inference_started"
+    inference_id: int
+    turn_id: int
+    cause: Cause
+    role: str
+    model: str
+    messages: int
+    tools: int
+
+
+class InferenceMark(Event):
+    """A moment in the answer stream, taken when the bytes were read."""
+
+    type: Literal["inference_mark"] = "inference_mark"
+    inference_id: int
+    mark: Mark
+
+
+class InferenceEnded(Event):
+    type: Literal["inference_ended"] = "inference_ended"
+    inference_id: int
+    text: str = ""
+    tool_calls: int = 0
+    finish_reason: str | None = None
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    recovered_tool_calls: int = 0
+    interrupted: bool = False
+    error: str | None = None
+
+
+class ToolStarted(Event):
+    type: Literal["tool_started"] = "tool_started"
+    call_id: str
+    turn_id: int
+    inference_id: int
+    role: str
+    name: str
+    args: dict[str, Any]
+
+
+class ToolFinished(Event):
+    type: Literal["tool_finished"] = "tool_finished"
+    call_id: str
+    name: str
+    ok: bool
+    output: dict[str, Any]
+    error: str | None = None
+    duration_ms: float = 0.0
+
+
+class HandedOff(Event):
+    type: Literal["handed_off"] = "handed_off"
+    turn_id: int
+    from_role: str
+    to_role: str
+
+
+class SentenceReady(Event):
+    """A sentence of the agent's was complete and went to synthesis."""
+
+    type: Literal["sentence_ready"] = "sentence_ready"
+    sentence_id: int
+    turn_id: int
+    inference_id: int
+    text: str
+    spoken: str = ""
+
+
+class TtsFirstAudio(Event):
+    """The first samples of the sentence came out of the synthesiser."""
+
+    type: Literal["tts_first_audio"] = "tts_first_audio"
+    sentence_id: int
+    turn_id: int
+    leading_silence_ms: float = 0.0
+
+
+class PlayoutStarted(Event):
+    """The first frame of the sentence left the agent's leg."""
+
+    type: Literal["playout_started"] = "playout_started"
+    sentence_id: int
+    turn_id: int
+
+
+class PlayoutEnded(Event):
+    """The last frame of the sentence left the agent's leg, or it was cut."""
+
+    type: Literal["playout_ended"] = "playout_ended"
+    sentence_id: int
+    turn_id: int
+    played: str
+    """The words whose audio was played; whole words only."""
+    cut: bool = False
+
+
+class LineLag(Event):
+    """A tick began later than half a packet after its time."""
+
+    type: Literal["line_lag"] = "line_lag"
+    tick: int
+    late_ms: float
+
+
+class LineEnded(Event):
+    type: Literal["line_ended"] = "line_ended"
+    ticks: int
+    late_ticks: int
+    late_p99_ms: float
+    late_max_ms: float
+    codec_delay_ms: float
+    """One-way delay of band filter and codec, which stays in the audio."""
+
+
+class Failed(Event):
+    """Something broke; the call ends or goes on as the outcome says."""
+
+    type: Literal["failed"] = "failed"
+    stage: str
+    fault: str
+    message: str
+
+
+AnyEvent = Annotated[
+    CallStarted | CallEnded | UtteranceStarted | UtteranceEnded | CallerNote | VadStarted | VadStopped | TurnEnded
+    | TranscriptReady | BargeIn | InferenceStarted | InferenceMark | InferenceEnded | ToolStarted | ToolFinished
+    | HandedOff | SentenceReady | TtsFirstAudio | PlayoutStarted | PlayoutEnded | LineLag | LineEnded | Failed,
+    Field(discriminator="type"),
+]  # fmt: skip
+EVENT = TypeAdapter[AnyEvent](AnyEvent)
+E_ = TypeVar("E_", bound=Event)
+
+
+class EventLog:
+    """The events of one call, in the order of emission, and who listens to them live.
+
+    Args:
+        clock: the call's clock. Until `start_line` is called, times count from construction and are negative
+            afterwards only in the sense that they stay as they were taken.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._zero_s: float | None = None
+        self._early: list[tuple[float, type[Event], dict[str, Any]]] = []
+        self.events: list[Event] = []
+        self._listeners: list[Callable[[Event], None]] = []
+
+    def listen(self, listener: Callable[[Event], None]) -> None:
+        """Call `listener` with each event as it happens. A listener must be quick and must not raise."""
+        self._listeners.append(listener)
+
+    def start_line(self, zero_s: float) -> None:
+        """Fix line tick 0 at `zero_s` on the clock; events taken before get their (negative) times now."""
+        self._zero_s = zero_s
+        for taken_s, kind, fields in self._early:
+            self._append(kind(t_ms=self.to_ms(taken_s), **fields))
+        self._early.clear()
+
+    def to_ms(self, t_s: float) -> float:
+        """Clock seconds to milliseconds since tick 0, to the microsecond."""
+        zero_s = self._zero_s if self._zero_s is not None else t_s
+        return round((t_s - zero_s) * 1000, 3)
+
+    def now_ms(self) -> float:
+        """Now, in milliseconds since tick 0."""
+        return self.to_ms(self._clock.now_s())
+
+    def emit(self, kind: type[E_], *, at_s: float | None = None, **fields: Any) -> None:
+        """Take one event now, or with the time `at_s` (clock seconds) at which it happened."""
+        taken_s = self._clock.now_s() if at_s is None else at_s
+        if self._zero_s is None:
+            self._early.append((taken_s, kind, fields))
+            return
+        self._append(kind(t_ms=self.to_ms(taken_s), **fields))
+
+    def of(self, kind: type[E_]) -> list[E_]:
+        """All events of one kind so far."""
+        return [e for e in self.events if isinstance(e, kind)]
+
+    def _append(self, event: Event) -> None:
+        self.events.append(event)
+        for listener in self._listeners:
+            listener(event)
+
+
+def to_jsonl(events: list[Event]) -> str:
+    """The text of `events.jsonl`, ordered by time; ties keep the order of emission."""
+    return "".join(e.model_dump_json() + "\n" for e in sorted(events, key=lambda e: e.t_ms))
+
+
+def from_jsonl(text: str) -> list[Event]:
+    """The inverse of `to_jsonl`.
+
+    Raises:
+        pydantic.ValidationError: a line is not an event.
+    """
+    return [EVENT.validate_json(line) for line in text.splitlines() if line]

@@ -1,0 +1,112 @@
+"""The call record, `call.json`: everything about one finished call except audio, events and state."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from callm_voice.core.events import EndReason
+from callm_voice.core.latency import LatencySummary
+from verifier.trace import Trace
+from verifier.verdict import Verdict
+
+RECORD_VERSION = 1
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class EngineInfo(_Frozen):
+    """Which engine really ran."""
+
+    engine: str
+    model: str = ""
+    """Voice, weight or model name that was loaded, not only the one asked for."""
+    sha256: str = ""
+    scripted: bool = False
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+
+class CallConfig(_Frozen):
+    """What was asked for."""
+
+    task: str
+    """`PACK/TASK`."""
+    pack_version: str
+    model: str
+    pipeline: str
+    line: str
+    caller: str
+    """`scripted` or `llm:SPEC`."""
+    pace: Literal["real", "fast"]
+    seed: int
+    trial: int = 1
+
+
+class TranscriptTurn(_Frozen):
+    """One stretch of one party. Said, heard and played are three fields."""
+
+    party: Literal["caller", "agent"]
+    turn_id: int
+    role: str | None = None
+    """The desk's role that spoke; None for the caller."""
+    start_ms: float
+    end_ms: float
+    said: str
+    """Caller: its words. Agent: the model's text."""
+    heard: str | None = None
+    """Caller: what the recogniser made of it; None: not yet or never transcribed. Agent: None, or what a recogniser made
+    of it if the pipeline says `caller.ears: stt`."""
+    played: str | None = None
+    """Agent: the words that were played before any barge-in. Caller: None."""
+    cut: bool = False
+
+
+class Usage(_Frozen):
+    """Sums over the call's inferences; None where a server did not say."""
+
+    inferences: int = 0
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    completion_tokens: int | None = None
+    recovered_tool_calls: int = 0
+
+
+class Outcome(_Frozen):
+    """How the call counts."""
+
+    status: Literal["pass", "fail", "invalid"]
+    invalid_kind: Literal["harness", "infrastructure", "caller"] | None = None
+    end_reason: EndReason
+    detail: str = ""
+
+
+class CallRecord(_Frozen):
+    """`call.json`."""
+
+    record_version: int = RECORD_VERSION
+    product_version: str
+    started_at: str
+    """UTC, `2026-01-31T09:30:00Z`."""
+    duration_ms: float
+    """Ticks of the line times its packet time."""
+    ticks: int
+    rate_hz: int
+    """Of the line and of `call.flac`; 0 in text mode."""
+    config: CallConfig
+    engines: dict[str, EngineInfo]
+    """stt, vad, endpointing, tts, caller_tts, model, codec."""
+    transcript: tuple[TranscriptTurn, ...]
+    trace: Trace
+    usage: Usage
+    cost_usd: float | None = None
+    """None: the price is unknown, which is not zero."""
+    outcome: Outcome
+    verdict: Verdict | None = None
+    """None for an invalid call."""
+    latency: LatencySummary | None = None
+    """None in text mode."""
+    warnings: tuple[str, ...] = ()
+    host: dict[str, Any] = Field(default_factory=dict)

@@ -1,0 +1,126 @@
+"""The run folder (DESIGN §8): a call is written under a temporary name and renamed when it is complete.
+
+A folder without `call.json` is an unfinished call. `call.json` is written last.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from callm_voice.core.errors import ConfigError, DiskError
+from callm_voice.core.record import CallRecord
+
+RECORD_FILE = "call.json"
+EVENTS_FILE = "events.jsonl"
+AUDIO_FILE = "call.flac"
+STATE_FILE = "state.json"
+GOLD_FILE = "gold.json"
+_PARTIAL = ".partial"
+_UNSAFE = re.compile(r"[^A-Za-z0-9._+-]+")
+
+
+def safe_name(text: str) -> str:
+    """A folder name for any model or line name: never empty, never hidden, never a path."""
+    return _UNSAFE.sub("_", text).strip(".") or "_"
+
+
+def call_dir(run_dir: Path, *, pack: str, task: str, model: str, line: str, trial: int) -> Path:
+    """`RUN/calls/PACK/TASK/MODEL/LINE/tN`."""
+    parts = [safe_name(p) for p in (pack, task, model, line)]
+    return run_dir.joinpath("calls", *parts, f"t{trial}")
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether the folder holds a complete call."""
+    return (folder / RECORD_FILE).is_file()
+
+
+class CallFolder:
+    """One call's folder while it is written. Use `open_call_folder`."""
+
+    def __init__(self, final: Path) -> None:
+        self.final = final
+        self.work = final.with_name(final.name + _PARTIAL)
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write one file of the call; `DiskError` if the disk is full or unwritable."""
+        with disk_errors(self.work / name):
+            (self.work / name).write_text(text, encoding="utf-8")
+
+    def path(self, name: str) -> Path:
+        """The path of one file, for writers of their own (audio)."""
+        return self.work / name
+
+    def complete(self, record: CallRecord) -> Path:
+        """Write the record and put the folder in place; the final folder's path."""
+        with disk_errors(self.final):
+            target = self.work / RECORD_FILE
+            with target.open("w", encoding="utf-8") as file:
+                file.write(dump_record(record))
+                file.flush()
+                os.fsync(file.fileno())
+            if self.final.exists():
+                shutil.rmtree(self.final)
+            self.work.rename(self.final)
+        return self.final
+
+
+@contextmanager
+def open_call_folder(final: Path) -> Iterator[CallFolder]:
+    """A fresh folder to write a call into. What an earlier, killed call left under the temporary name is removed.
+
+    If the block raises, the temporary folder stays, without `call.json`: plainly unfinished.
+
+    Raises:
+        DiskError: the folder cannot be made.
+    """
+    folder = CallFolder(final)
+    with disk_errors(final):
+        if folder.work.exists():
+            shutil.rmtree(folder.work)
+        folder.work.mkdir(parents=True)
+    yield folder
+
+
+@contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """Map what the operating system says about a write to one clear `DiskError`."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        what = "the disk is full" if full else f"cannot be written: {error.strerror or error}"
+        raise DiskError(f"{path}: {what}", hint="free some space, or choose another folder with --out") from error
+
+
+def dump_record(record: CallRecord) -> str:
+    """The text of `call.json`: stable key order, two spaces, one newline at the end."""
+    return json.dumps(record.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
+
+
+def load_record(folder: Path) -> CallRecord:
+    """The record of a finished call.
+
+    Raises:
+        ConfigError: there is none, or it does not have the form of this version.
+    """
+    path = folder / RECORD_FILE
+    if not path.is_file():
+        raise ConfigError(folder, "", f"not a finished call: there is no {RECORD_FILE} in it")
+    try:
+        return CallRecord.model_validate_json(path.read_bytes())
+    except ValueError as error:
+        first = str(error).splitlines()
+        raise ConfigError(path, "", "not a call record of this version: " + " ".join(first[:3])) from error
+
+
+def find_calls(folder: Path) -> list[Path]:
+    """All finished call folders at or below `folder`, sorted."""
+    return sorted(p.parent for p in folder.rglob(RECORD_FILE) if not p.parent.name.endswith(_PARTIAL))

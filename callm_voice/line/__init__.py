@@ -1,0 +1,1 @@
+"""The simulated phone line: profile, degradation, the 20 ms tick."""

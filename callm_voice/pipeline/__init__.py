@@ -1,0 +1,1 @@
+"""The only importer of Pipecat: transports, services, processors, the builder from YAML."""

@@ -1,0 +1,1 @@
+"""From events and the recording to latency spans, percentiles and wire truth."""

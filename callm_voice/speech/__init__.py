@@ -1,0 +1,1 @@
+"""TTS, STT, VAD and endpointing engines, and the spoken form of text."""
