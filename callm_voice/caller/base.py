@@ -1,0 +1,74 @@
+"""What a simulated caller is: it is told what it heard and answers with one action. No audio here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+
+@dataclass(frozen=True)
+class Say:
+    """Take the floor."""
+
+    text: str
+    """Written form; the leg makes the spoken form."""
+    beat: str = ""
+    hang_up_after: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Say nothing; the caller is asked again after more silence or when the agent has spoken."""
+
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class HangUp:
+    """Leave now."""
+
+    why: str = ""
+
+
+CallerAction = Say | Wait | HangUp
+
+
+@dataclass(frozen=True)
+class BargeInPlan:
+    """The caller will speak over the agent: `after_ms` from the start of the agent's next floor."""
+
+    after_ms: int
+    say: Say
+
+
+class Caller(Protocol):
+    """The mind of the caller. One instance per call; methods are called one at a time."""
+
+    name: str
+    """`scripted` or `llm:SPEC`."""
+
+    async def heard(self, text: str, *, interrupted: bool = False) -> CallerAction:
+        """The agent's floor ended; `text` is what was played since the caller last spoke (or what its ears made of it).
+
+        Args:
+            interrupted: the caller itself cut this floor by barge-in.
+        """
+        ...
+
+    async def silence(self, silent_ms: float) -> CallerAction:
+        """Neither party has spoken for `silent_ms`. Called every second from `prod_after_ms` on."""
+        ...
+
+    def barge_in(self) -> BargeInPlan | None:
+        """Asked once after each action: whether the caller plans to speak over the agent's next floor."""
+        ...
+
+    def said(self, text: str, *, cut: bool = False) -> None:
+        """What of the last `Say` was really put on the line."""
+        ...
+
+    @property
+    def finished(self) -> Literal["no", "done", "gave_up"]:
+        """`done`: it hung up after its goal was reached as far as it could hear; `gave_up`: out of patience."""
+        ...

@@ -1,0 +1,30 @@
+"""The only seam between the line and an endpoint."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+PTIME_MS = 20
+"""Packet time."""
+
+Frame = NDArray[np.int16]
+"""One packet of mono PCM: shape (rate_hz * PTIME_MS // 1000,), dtype int16."""
+
+
+class Leg(Protocol):
+    """An endpoint as the line sees it. Both calls are made once a tick, never block and never raise."""
+
+    def push(self, frame: Frame) -> None:
+        """Take one frame from the line: what this endpoint hears during the tick."""
+        ...
+
+    def pull(self) -> Frame | None:
+        """Give one frame to the line, or None for silence."""
+        ...
+
+    def clear(self) -> None:
+        """Drop what was queued for the line and not yet pulled (barge-in)."""
+        ...
