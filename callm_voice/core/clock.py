@@ -81,8 +81,15 @@ class RealClock:
             self.in_flight[what] -= 1
 
     async def in_thread(self, what: str, fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        with self.busy(what):
-            return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: fn(*args, **kwargs))
+        # Counted until the thread is done, not until the waiter is: a cancelled waiter leaves its job running.
+        loop = asyncio.get_running_loop()
+        self.in_flight[what] += 1
+        job = self._pool.submit(fn, *args, **kwargs)
+        job.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(self._done, what))
+        return await asyncio.wrap_future(job)
+
+    def _done(self, what: str) -> None:
+        self.in_flight[what] -= 1
 
     def close(self) -> None:
         """Stop the pool; jobs that still run are waited for."""
