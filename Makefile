@@ -1,0 +1,50 @@
+# Everything sets itself up from Python 3.11+ and make. `make help` lists the targets.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help setup check format test test-quick demo models schemas clean
+
+help:  ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | expand -t 14
+
+setup: $(VENV)/.ready  ## Make .venv with everything in it
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "Python 3.11 to 3.13 is needed")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[cpu,dev]'
+	@touch $@
+
+check: setup  ## Lint, format, types, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: setup  ## Put the code into its format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+models: setup  ## Pull the weights into the cache
+	$(BIN)/callm-voice models pull
+
+test-quick: setup  ## The tests without weights and without the wall clock (90 s)
+	$(PYTEST) -m "unit or property or golden or meta"
+
+test: setup models  ## All tests
+	$(PYTEST) -m "unit or property or golden or meta"
+	$(PYTEST) -m "conversation or faults"
+	$(PYTEST) -m "realtime" -p no:randomly
+	$(PYTEST) -m "models" -p no:randomly
+
+demo: setup models  ## Two real calls by voice, scored: the oracle and a small real model
+	$(BIN)/callm-voice demo
+
+schemas: setup  ## Write docs/schema anew
+	$(BIN)/python -m callm_voice.bench.schemas
+
+clean:  ## Remove what was built here
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
