@@ -14,6 +14,10 @@ ArgType = Literal[
 """How an argument is normalised before it is compared. Never fuzzy."""
 
 
+class GoldError(ValueError):
+    """Gold does not fit its seed: one line that says which row or column, and why."""
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -23,6 +27,8 @@ class ExpectedCall(_Frozen):
 
     tool: str
     args: dict[str, Any] = Field(default_factory=dict)
+    ok: bool | None = True
+    """What the tool must have answered: true; false for a call that must be refused; null for either."""
 
 
 class ChangedRow(_Frozen):

@@ -31,7 +31,11 @@ class CallFinding(_Frozen):
     actual_index: int | None = None
     nearest_index: int | None = None
     """For `missing`: the unmatched actual call of the same tool whose arguments differ least, if there is one."""
+    why: Literal["not_called", "arguments", "not_run", "refused", "not_refused"] | None = None
+    """For `missing`: no call of the tool is left; or what keeps the nearest one from matching: its arguments, that it
+    could not be run, that it ran and was refused, that it was not refused where gold expects it."""
     args: tuple[ArgDiff, ...] = ()
+    """By name. Arguments that gold leaves free are `extra`."""
 
 
 class ToolsGate(_Frozen):
@@ -53,7 +57,7 @@ class RowFinding(_Frozen):
     table: str
     row: Row
     differs_from: Row | None = None
-    """The row of the other kind with the same primary-looking key (`id`), if there is one."""
+    """The row of the other kind that took its place: the same `id`, or without one the closest, if there is one."""
 
 
 class StateGate(_Frozen):
