@@ -17,6 +17,8 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Literal, ParamSpec, Protocol, TypeVar
 
 Pace = Literal["real", "fast"]
+_monotonic_s = time.monotonic  # bound here: the fast pace patches `time` for Pipecat's sake
+_unix_s = time.time
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -64,10 +66,10 @@ class RealClock:
         self.in_flight: Counter[str] = Counter()
 
     def now_s(self) -> float:
-        return time.monotonic()
+        return _monotonic_s()
 
     def unix_s(self) -> float:
-        return time.time()
+        return _unix_s()
 
     async def sleep_until(self, t_s: float) -> None:
         await asyncio.sleep(max(0.0, t_s - self.now_s()))
@@ -98,8 +100,8 @@ class RealClock:
 
 def stopwatch() -> Callable[[], float]:
     """Seconds of wall time since this call, for progress lines and process start-up bounds outside a call."""
-    start_s = time.monotonic()
-    return lambda: time.monotonic() - start_s
+    start_s = _monotonic_s()
+    return lambda: _monotonic_s() - start_s
 
 
 def utc_stamp(unix_s: float) -> str:

@@ -57,8 +57,8 @@ class TranscriptTurn(_Frozen):
     said: str
     """Caller: its words. Agent: the model's text."""
     heard: str | None = None
-    """Caller: what the recogniser made of it; None: not yet or never transcribed. Agent: None, or what a recogniser made
-    of it if the pipeline says `caller.ears: stt`."""
+    """Caller: what the recogniser made of it; None: not yet or never transcribed. Agent: None, or what a recogniser
+    made of it if the pipeline says `caller.ears: stt`."""
     played: str | None = None
     """Agent: the words that were played before any barge-in. Caller: None."""
     cut: bool = False
