@@ -83,6 +83,8 @@ class LatencySummary(_Frozen):
     """Per span name over turns."""
     interrupted_inferences: int = 0
     failed_inferences: int = 0
+    unanswered_turns: int = 0
+    """Caller turns without a V2V: interrupted before the agent was heard, never answered, or cut by the turn timer."""
     late_ticks: int = 0
     late_p99_ms: float | None = None
     valid: bool = True
