@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
+
+Finished = Literal["no", "done", "gave_up"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,11 @@ class BargeInPlan:
 
 
 class Caller(Protocol):
-    """The mind of the caller. One instance per call; methods are called one at a time."""
+    """The mind of the caller. One instance per call; methods are called one at a time.
+
+    An action is only a proposal: the driver drops it if the agent speaks on before the caller could begin, and asks
+    again with all the words. What was really said is told by `said`; only that moves the script on.
+    """
 
     name: str
     """`scripted` or `llm:SPEC`."""
@@ -52,23 +59,32 @@ class Caller(Protocol):
         """The agent's floor ended; `text` is what was played since the caller last spoke (or what its ears made of it).
 
         Args:
-            interrupted: the caller itself cut this floor by barge-in.
+            interrupted: the caller itself cut this floor by barge-in. It has spoken already (`said` follows), so the
+                action that comes back is not carried out.
         """
         ...
 
     async def silence(self, silent_ms: float) -> CallerAction:
-        """Neither party has spoken for `silent_ms`. Called every second from `prod_after_ms` on."""
+        """Neither party has spoken for `silent_ms`. Called once for every second of a silence."""
         ...
 
     def barge_in(self) -> BargeInPlan | None:
-        """Asked once after each action: whether the caller plans to speak over the agent's next floor."""
+        """Asked once after each action that was carried out (after `said`): whether to speak over the next floor."""
         ...
 
-    def said(self, text: str, *, cut: bool = False) -> None:
-        """What of the last `Say` was really put on the line."""
+    def said(self, text: str, *, cut: bool = False, beat: str = "") -> None:
+        """What of the last `Say` (or of the plan's, if `beat` is the plan's) was really put on the line.
+
+        Raises:
+            HarnessError: nothing was to be said.
+        """
+        ...
+
+    def lines(self) -> Sequence[str]:
+        """What it may say word for word, known beforehand, so that it can be synthesised before the call."""
         ...
 
     @property
-    def finished(self) -> Literal["no", "done", "gave_up"]:
+    def finished(self) -> Finished:
         """`done`: it hung up after its goal was reached as far as it could hear; `gave_up`: out of patience."""
         ...
