@@ -15,7 +15,16 @@ ArgType = Literal[
 
 
 class GoldError(ValueError):
-    """Gold does not fit its seed: one line that says which row or column, and why."""
+    """Gold does not fit its seed.
+
+    Args:
+        key: where in gold: `state.appointments.changed.0.where`.
+        problem: one line: which row or column, and why.
+    """
+
+    def __init__(self, key: str, problem: str) -> None:
+        super().__init__(f"{key}: {problem}")
+        self.key, self.problem = key, problem
 
 
 class _Frozen(BaseModel):

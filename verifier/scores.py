@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -72,7 +72,12 @@ def pass_hat_k(passed: int, trials: int, k: int) -> Fraction | None:
 
 
 def score(tallies: Sequence[Tally], k: int) -> Score:
-    """The headline over tasks: pass@1 with k = 1, pass5 with k = 5."""
+    """The headline over tasks: pass@1 with k = 1, pass5 with k = 5.
+
+    Raises:
+        ValueError: k < 1, or a task stands twice.
+    """
+    _refuse_twice(tallies)
     values, low, high = [], [], []
     for tally in tallies:
         missing = max(0, k - tally.trials)
@@ -98,6 +103,7 @@ def interval(
     Neither the order of the tasks nor the machine changes it: the draws come from `random.Random(seed).random()`, whose
     sequence Python guarantees. None where the score is undefined, or over fewer than two tasks.
     """
+    _refuse_twice(tallies)
     values = {(tally.pack, tally.task): pass_hat_k(tally.passed, tally.trials, k) for tally in tallies}
     strata: dict[str, list[float]] = defaultdict(list)
     for (pack, _), value in sorted(values.items(), key=lambda item: item[0]):
@@ -114,6 +120,12 @@ def interval(
     tail = (1 - level) / 2
     first, last = math.floor(tail * resamples), math.ceil((1 - tail) * resamples) - 1
     return Interval(low=means[first], high=means[last], level=level, resamples=resamples)
+
+
+def _refuse_twice(tallies: Sequence[Tally]) -> None:
+    for (pack, task), times in Counter((tally.pack, tally.task) for tally in tallies).items():
+        if times > 1:
+            raise ValueError(f"{pack}/{task} stands {times} times; one tally a task")
 
 
 def _mean(values: Sequence[Fraction | None]) -> float | None:

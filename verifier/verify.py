@@ -45,7 +45,7 @@ def expected_state(seed: State, changes: Mapping[str, TableChange]) -> State:
     state = {table: [dict(row) for row in rows] for table, rows in seed.items()}
     for table in sorted(changes):
         if table not in seed:
-            raise GoldError(f"state.{table}: there is no such table in the seed; known: {', '.join(sorted(seed))}")
+            raise GoldError(f"state.{table}", f"there is no such table in the seed; known: {', '.join(sorted(seed))}")
         state[table] = _apply(table, seed[table], changes[table])
     return state
 
@@ -58,9 +58,9 @@ def _apply(table: str, seed_rows: list[Row], change: TableChange) -> list[Row]:
         _check_columns(seed_rows, where, place)
         found = [i for i, row in enumerate(seed_rows) if picks(where, row)]
         if len(found) != 1:
-            raise GoldError(f"{place}: {_words(where)} picks {len(found)} rows of the seed, not exactly one")
+            raise GoldError(place, f"{_words(where)} picks {len(found)} rows of the seed, not exactly one")
         if found[0] in named:
-            raise GoldError(f"{place}: {_words(where)} picks the row that {named[found[0]]} already names")
+            raise GoldError(place, f"{_words(where)} picks the row that {named[found[0]]} already names")
         named[found[0]] = place
         return found[0]
 
@@ -70,7 +70,7 @@ def _apply(table: str, seed_rows: list[Row], change: TableChange) -> list[Row]:
         _check_columns(seed_rows, changed.set, f"{place}.set")
         after = {**seed_rows[index], **changed.set}
         if row_key(after) == row_key(seed_rows[index]):
-            raise GoldError(f"{place}.set: {_words(changed.set)} is what the seed row has already")
+            raise GoldError(f"{place}.set", f"{_words(changed.set)} is what the seed row has already")
         rows[index] = after
     for n, where in enumerate(change.cleared):
         rows[pick(where, f"state.{table}.cleared.{n}")] = None
@@ -84,7 +84,7 @@ def _check_columns(seed_rows: list[Row], row: Row, place: str) -> None:
     known = {column for seed_row in seed_rows for column in seed_row}
     unknown = sorted(set(row) - known)
     if unknown and known:
-        raise GoldError(f"{place}: no column {unknown[0]!r}; known: {', '.join(sorted(known))}")
+        raise GoldError(place, f"no column {unknown[0]!r}; known: {', '.join(sorted(known))}")
 
 
 def _words(where: Row) -> str:
