@@ -1,0 +1,177 @@
+"""The phone line: it owns time and truth (DESIGN §3).
+
+Tick n is due at t0 + n * 20 ms on the clock and is never dropped: a line that is late catches up. At each tick one
+packet is pulled from each leg, goes through that direction's channel, is recorded and pushed to the other leg. Packet
+n is the recording's [n, n + 1) * 20 ms.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from dataclasses import dataclass
+
+import numpy as np
+
+from callm_voice.core.clock import Clock
+from callm_voice.core.errors import HarnessError
+from callm_voice.core.events import EndReason, EventLog, LineEnded, LineLag
+from callm_voice.line.channel import Channel
+from callm_voice.line.leg import PTIME_MS, Frame, Leg
+from callm_voice.line.profile import LineProfile
+from callm_voice.line.recorder import Recorder
+
+LATE_MS = PTIME_MS / 2
+"""A tick that begins later than this after its time is late."""
+MAX_LAG_EVENTS = 100
+"""An overloaded machine is late at every tick; past this number late ticks are counted but not logged one by one."""
+
+
+@dataclass(frozen=True)
+class LineReport:
+    """How the line ran."""
+
+    ticks: int
+    end_reason: EndReason
+    end_detail: str
+    late_ticks: int
+    late_p99_ms: float
+    """99th percentile over all ticks of how late they began; 0 without ticks."""
+    late_max_ms: float
+    delay_ms: float
+    """One-way delay of band filter and codec, which stays in the audio."""
+
+    @property
+    def duration_ms(self) -> int:
+        """Ticks times the packet time."""
+        return self.ticks * PTIME_MS
+
+
+class PhoneLine:
+    """The line between two legs, for one call.
+
+    Args:
+        caller, agent: the endpoints, at the profile's rate.
+        profile: the line's parameters, the same in both directions.
+        clock: the call's clock.
+        log: the call's events; the line sets its zero at tick 0.
+        seed: for what the channels draw; each direction has its own stream.
+        max_duration_s: the line ends itself after this time.
+    """
+
+    def __init__(
+        self,
+        caller: Leg,
+        agent: Leg,
+        profile: LineProfile,
+        clock: Clock,
+        log: EventLog,
+        seed: int = 0,
+        *,
+        max_duration_s: float = 600.0,
+    ) -> None:
+        self.profile = profile
+        self.recorder = Recorder(profile.rate_hz)
+        self._caller, self._agent = caller, agent
+        self._to_agent = Channel(profile, seed=2 * seed)
+        self._to_caller = Channel(profile, seed=2 * seed + 1)
+        self._clock, self._log = clock, log
+        self._max_ticks = math.ceil(round(max_duration_s * 1000 / PTIME_MS, 6))
+        self._late_ms = array("d")
+        self._late_ticks = 0
+        self._end: tuple[EndReason, str] | None = None
+        self._shape = (profile.frame_samples,)
+        self._silence: Frame = np.zeros(self._shape, dtype=np.int16)
+        self._silence.flags.writeable = False
+
+    @property
+    def delay_ms(self) -> float:
+        """One-way delay that stays in the audio."""
+        return self._to_agent.delay_ms
+
+    @property
+    def ticks(self) -> int:
+        """Ticks done so far."""
+        return self.recorder.ticks
+
+    def hang_up(self, reason: EndReason, detail: str = "") -> None:
+        """End the line at the next tick's time. The first reason counts."""
+        if self._end is None:
+            self._end = (reason, detail)
+
+    def stop(self) -> None:
+        """End the line because the call was cancelled."""
+        self.hang_up("cancelled")
+
+    async def run(self) -> LineReport:
+        """Tick until somebody hangs up or the time is over.
+
+        Raises:
+            HarnessError: a leg gave something that is not a packet of this line.
+        """
+        zero_s = self._clock.now_s()
+        self._log.start_line(zero_s)
+        try:
+            while True:
+                due_s = zero_s + self.ticks * PTIME_MS / 1000
+                await self._clock.sleep_until(due_s)
+                if self.ticks >= self._max_ticks:
+                    self.hang_up("max_duration", f"{self.recorder.duration_ms / 1000:g} s")
+                if self._end is not None:
+                    return self._report()
+                self._note_lateness((self._clock.now_s() - due_s) * 1000)
+                self._tick()
+        finally:
+            self._emit_end()
+
+    def _tick(self) -> None:
+        from_caller = self._packet(self._caller.pull(), "caller")
+        from_agent = self._packet(self._agent.pull(), "agent")
+        heard_by_agent = self._to_agent.process(from_caller)
+        heard_by_caller = self._to_caller.process(from_agent)
+        self.recorder.add(heard_by_agent, heard_by_caller)
+        self._agent.push(heard_by_agent)
+        self._caller.push(heard_by_caller)
+
+    def _packet(self, frame: Frame | None, leg: str) -> Frame:
+        if frame is None:
+            return self._silence
+        if not isinstance(frame, np.ndarray) or frame.dtype != np.int16 or frame.shape != self._shape:
+            found = f"{frame.dtype} {frame.shape}" if isinstance(frame, np.ndarray) else type(frame).__name__
+            raise HarnessError(
+                f"tick {self.ticks}: the {leg} leg gave {found}; a packet of this line is int16 {self._shape}",
+                stage="line",
+            )
+        return frame
+
+    def _note_lateness(self, late_ms: float) -> None:
+        late_ms = max(0.0, late_ms)
+        self._late_ms.append(late_ms)
+        if late_ms > LATE_MS:
+            self._late_ticks += 1
+            if self._late_ticks <= MAX_LAG_EVENTS:
+                self._log.emit(LineLag, tick=self.ticks, late_ms=round(late_ms, 3))
+
+    def _report(self) -> LineReport:
+        reason, detail = self._end or ("cancelled", "")
+        late = np.frombuffer(self._late_ms) if self._late_ms else np.zeros(1)
+        return LineReport(
+            ticks=self.ticks,
+            end_reason=reason,
+            end_detail=detail,
+            late_ticks=self._late_ticks,
+            late_p99_ms=round(float(np.percentile(late, 99)), 3),
+            late_max_ms=round(float(late.max()), 3),
+            delay_ms=round(self.delay_ms, 3),
+        )
+
+    def _emit_end(self) -> None:
+        report = self._report()
+        self._log.emit(
+            LineEnded,
+            ticks=report.ticks,
+            late_ticks=report.late_ticks,
+            late_p99_ms=report.late_p99_ms,
+            late_max_ms=report.late_max_ms,
+            codec_delay_ms=report.delay_ms,
+        )
