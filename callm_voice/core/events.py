@@ -6,12 +6,14 @@ agent's greeting; turn n is the caller's n-th turn and all that the agent does b
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from callm_voice.core.clock import Clock
+from verifier.trace import JsonObject, clean_json
 
 Cause = Literal["greeting", "caller_turn", "tool_result", "handoff"]
 Mark = Literal["stream_opened", "first_chunk", "first_reasoning", "first_token", "first_speakable", "last_token"]
@@ -164,7 +166,7 @@ class ToolStarted(Event):
     inference_id: int
     role: str
     name: str
-    args: dict[str, Any]
+    args: JsonObject
 
 
 class ToolFinished(Event):
@@ -172,7 +174,7 @@ class ToolFinished(Event):
     call_id: str
     name: str
     ok: bool
-    output: dict[str, Any]
+    output: JsonObject
     error: str | None = None
     duration_ms: float = 0.0
 
@@ -264,8 +266,8 @@ class EventLog:
     """The events of one call, in the order of emission, and who listens to them live.
 
     Args:
-        clock: the call's clock. Until `start_line` is called, times count from construction and are negative
-            afterwards only in the sense that they stay as they were taken.
+        clock: the call's clock. Events that are taken before `start_line` wait for it: they get their times, which are
+            negative, and reach the listeners then.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -315,7 +317,7 @@ class EventLog:
 
 def to_jsonl(events: list[Event]) -> str:
     """The text of `events.jsonl`, ordered by time; ties keep the order of emission."""
-    return "".join(e.model_dump_json() + "\n" for e in sorted(events, key=lambda e: e.t_ms))
+    return "".join(_json_line(e) for e in sorted(events, key=lambda e: e.t_ms))
 
 
 def from_jsonl(text: str) -> list[Event]:
@@ -324,4 +326,9 @@ def from_jsonl(text: str) -> list[Event]:
     Raises:
         pydantic.ValidationError: a line is not an event.
     """
-    return [EVENT.validate_json(line) for line in text.splitlines() if line]
+    # Not splitlines(): JSON text may hold U+2028 and other characters that Python takes for line ends.
+    return [EVENT.validate_json(line) for line in text.split("\n") if line]
+
+
+def _json_line(event: Event) -> str:
+    return json.dumps(clean_json(event.model_dump(mode="json"), depth=-2), ensure_ascii=False) + "\n"

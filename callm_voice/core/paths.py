@@ -56,7 +56,7 @@ def find(kind: Kind, name_or_path: str) -> Path:
     if not looks_like_path:
         for folder in search_dirs(kind):
             candidate = folder / f"{name_or_path}{suffix}"
-            if candidate.exists():
+            if (candidate / "pack.yaml" if kind == "packs" else candidate).is_file():
                 return candidate
     raise NotFoundError(_SINGULAR[kind], name_or_path, known_names(kind))
 

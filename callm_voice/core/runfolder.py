@@ -15,20 +15,28 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from callm_voice.core.errors import ConfigError, DiskError
+from callm_voice.core.ids import short_hash
 from callm_voice.core.record import CallRecord
+from verifier.trace import clean_json
 
 RECORD_FILE = "call.json"
 EVENTS_FILE = "events.jsonl"
 AUDIO_FILE = "call.flac"
 STATE_FILE = "state.json"
 GOLD_FILE = "gold.json"
+MAX_NAME = 100
+"""Characters of a folder name that is made from a model's or a line's name."""
 _PARTIAL = ".partial"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+-]+")
 
 
 def safe_name(text: str) -> str:
-    """A folder name for any model or line name: never empty, never hidden, never a path."""
-    return _UNSAFE.sub("_", text).strip(".") or "_"
+    """A folder name for any model or line name: never empty, hidden, a path or overlong, and never that of another.
+
+    A name that has to be changed gets a short hash of what it was, so that `a/b` and `a_b` do not share a folder.
+    """
+    safe = _UNSAFE.sub("_", text).strip(".")[:MAX_NAME]
+    return safe if safe and safe == text else f"{safe or '_'}-{short_hash(text.encode('utf-8', 'replace'), 6)}"
 
 
 def call_dir(run_dir: Path, *, pack: str, task: str, model: str, line: str, trial: int) -> Path:
@@ -102,7 +110,7 @@ def disk_errors(path: Path) -> Iterator[None]:
 
 def dump_record(record: CallRecord) -> str:
     """The text of `call.json`: stable key order, two spaces, one newline at the end."""
-    return json.dumps(record.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(clean_json(record.model_dump(mode="json"), depth=-10), indent=2, ensure_ascii=False) + "\n"
 
 
 def load_record(folder: Path) -> CallRecord:
@@ -116,6 +124,8 @@ def load_record(folder: Path) -> CallRecord:
         raise ConfigError(folder, "", f"not a finished call: there is no {RECORD_FILE} in it")
     try:
         return CallRecord.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise ConfigError(path, "", f"cannot be read: {error.strerror}") from error
     except ValueError as error:
         first = str(error).splitlines()
         raise ConfigError(path, "", "not a call record of this version: " + " ".join(first[:3])) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,7 +32,9 @@ def load_yaml_text(text: str, path: Path) -> Any:
         mark = error.problem_mark or error.context_mark
         raise ConfigError(path, "", f"not valid YAML: {error.problem}", line=mark.line + 1 if mark else None) from error
     except yaml.YAMLError as error:
-        raise ConfigError(path, "", f"not valid YAML: {error}") from error
+        raise ConfigError(path, "", f"not valid YAML: {' '.join(str(error).split())}") from error
+    except RecursionError as error:
+        raise ConfigError(path, "", "not valid YAML: nested too deeply") from error
 
 
 def load_model(path: Path, model: type[M], data: Any = None) -> M:
@@ -42,7 +45,8 @@ def load_model(path: Path, model: type[M], data: Any = None) -> M:
     """
     content = load_yaml(path) if data is None else data
     if not isinstance(content, dict):
-        raise ConfigError(path, "", f"expected a mapping of keys, found {type(content).__name__}")
+        found = "nothing" if content is None else type(content).__name__
+        raise ConfigError(path, "", f"expected a mapping of keys, found {found}")
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -65,7 +69,7 @@ def line_of(path: Path, keys: list[str]) -> int | None:
     """1-based line of the deepest part of `keys` that the file has, or None."""
     try:
         node = yaml.compose(_read(path), Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, ConfigError):
+    except (yaml.YAMLError, ConfigError, RecursionError):
         return None
     line: int | None = None
     for key in keys:
@@ -94,16 +98,22 @@ def _read(path: Path) -> str:
 
 
 class _UniqueKeys(yaml.SafeLoader):
-    """A safe loader that keeps dates as text (a schema decides their type) and refuses a key that stands twice."""
+    """A safe loader with the plain scalars of YAML 1.2 that refuses a key that stands twice.
 
-    yaml_implicit_resolvers = {  # noqa: RUF012 - the base class' own attribute
-        first: [(tag, regexp) for tag, regexp in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
+    PyYAML reads YAML 1.1, in which 10:30 is the number 630, 02134 is 1116 and `no` is false: traps for times, zip codes
+    and answers. Here `true`, `false`, `null`, decimal and hexadecimal integers and floats are what they seem
+    (YAML 1.2.2 §10.3.2), and all else is text; dates too, a schema decides their type.
+    """
+
+    yaml_implicit_resolvers = {}  # noqa: RUF012 - the base class' own attribute
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[Any] = set()
         for key_node, _ in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(None, None, "a key must be plain text", key_node.start_mark)
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                continue
             key = self.construct_object(key_node, deep=True)
             if key in seen:
                 raise yaml.constructor.ConstructorError(
@@ -111,3 +121,13 @@ class _UniqueKeys(yaml.SafeLoader):
                 )
             seen.add(key)
         return super().construct_mapping(node, deep)
+
+
+for _tag, _pattern, _first in (
+    ("null", r"(?:~|null|Null|NULL|)", ["~", "n", "N", ""]),
+    ("bool", r"(?:true|True|TRUE|false|False|FALSE)", list("tTfF")),
+    ("int", r"(?:[-+]?(?:0|[1-9][0-9]{0,300})|0x[0-9a-fA-F]{1,64})", list("-+0123456789")),
+    ("float", r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", list("-+.0123456789")),
+    ("merge", r"<<", ["<"]),
+):
+    _UniqueKeys.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"{_pattern}\\Z"), _first)
