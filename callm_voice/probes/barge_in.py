@@ -78,7 +78,7 @@ def _detected_ms(event: BargeIn, ordered: Sequence[Event]) -> float:
 
 
 def _onset_ms(detected_ms: float, left: Wire) -> float | None:
-    """When the caller's speech that was detected began. A VAD decides after the onset, and the sound may just have ended."""
+    """When the detected speech began. A VAD decides after the onset, and the sound may just have ended."""
     for segment in reversed(left.segments):
         if segment.start_ms <= detected_ms + PACKET_MS:
             return segment.start_ms if segment.end_ms + LINE_SLACK_MS >= detected_ms else None
