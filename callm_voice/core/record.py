@@ -35,6 +35,8 @@ class CallConfig(_Frozen):
     task: str
     """`PACK/TASK`."""
     pack_version: str
+    pack_hash: str = ""
+    """SHA-256 over the pack's files."""
     model: str
     pipeline: str
     line: str
@@ -101,8 +103,11 @@ class CallRecord(_Frozen):
     transcript: tuple[TranscriptTurn, ...]
     trace: Trace
     usage: Usage
+    caller_usage: Usage | None = None
+    """Of the model that played the caller, kept apart; None: scripted."""
     cost_usd: float | None = None
     """None: the price is unknown, which is not zero."""
+    caller_cost_usd: float | None = None
     outcome: Outcome
     verdict: Verdict | None = None
     """None for an invalid call."""

@@ -1,0 +1,114 @@
+"""From what a call left behind to its record and verdict."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from callm_voice import __version__
+from callm_voice.bench.resolve import ResolvedCall
+from callm_voice.core.clock import utc_stamp
+from callm_voice.core.events import EndReason, Event
+from callm_voice.core.latency import LatencySummary
+from callm_voice.core.record import CallConfig, CallRecord, EngineInfo, Outcome, TranscriptTurn, Usage
+from callm_voice.line.leg import PTIME_MS
+from callm_voice.line.recorder import Recorder
+from callm_voice.llm.prices import cost_usd
+from callm_voice.probes.latency import summarise
+from verifier.trace import State, Trace
+from verifier.verdict import Verdict
+from verifier.verify import verify
+
+
+@dataclass
+class CallResult:
+    """What a finished call left behind, by voice or by text."""
+
+    started_unix_s: float
+    reason: EndReason
+    detail: str
+    fault: str | None
+    """Of the error that ended the call, if one did."""
+    trace: Trace
+    state: State
+    usage: Usage
+    events: Sequence[Event]
+    transcript: tuple[TranscriptTurn, ...]
+    engines: dict[str, EngineInfo]
+    ticks: int = 0
+    rate_hz: int = 0
+    recorder: Recorder | None = None
+    caller_usage: Usage | None = None
+    warnings: list[str] = field(default_factory=list)
+
+
+def assemble(resolved: ResolvedCall, result: CallResult) -> CallRecord:
+    """The record, verdict and latency included."""
+    outcome, verdict = judge(resolved, result)
+    spec = resolved.spec
+    return CallRecord(
+        product_version=__version__,
+        started_at=utc_stamp(result.started_unix_s),
+        duration_ms=float(result.ticks * PTIME_MS),
+        ticks=result.ticks,
+        rate_hz=result.rate_hz,
+        config=CallConfig(
+            task=resolved.task_name,
+            pack_version=resolved.pack.file.version,
+            pack_hash=resolved.pack.content_hash,
+            model=resolved.model.name,
+            pipeline=resolved.pipeline.id,
+            line=resolved.profile.id if resolved.profile else spec.line,
+            caller=spec.caller,
+            pace=spec.pace,
+            seed=spec.seed,
+            trial=spec.trial,
+        ),
+        engines=result.engines,
+        transcript=result.transcript,
+        trace=result.trace,
+        usage=result.usage,
+        caller_usage=result.caller_usage,
+        cost_usd=cost_usd(resolved.model.spec, result.usage),
+        caller_cost_usd=(
+            cost_usd(resolved.caller_model.spec, result.caller_usage)
+            if resolved.caller_model and result.caller_usage
+            else None
+        ),
+        outcome=outcome,
+        verdict=verdict,
+        latency=_latency(result),
+        warnings=tuple(result.warnings),
+        host=host(),
+    )
+
+
+def judge(resolved: ResolvedCall, result: CallResult) -> tuple[Outcome, Verdict | None]:
+    """A call that something of ours or around us broke is neither pass nor fail; every other call has a verdict."""
+    if result.fault is not None:
+        kind = "infrastructure" if result.fault == "infrastructure" else "harness"
+        return Outcome(status="invalid", invalid_kind=kind, end_reason=result.reason, detail=result.detail), None
+    verdict = verify(result.trace, result.state, resolved.gold_file)
+    status = "pass" if verdict.passed else "fail"
+    return Outcome(status=status, end_reason=result.reason, detail=result.detail), verdict
+
+
+def _latency(result: CallResult) -> LatencySummary | None:
+    if result.recorder is None:
+        return None
+    left, right = result.recorder.channels()
+    scripted = any(engine.scripted for engine in result.engines.values())
+    return summarise(result.events, left, right, result.rate_hz, scripted=scripted)
+
+
+def host() -> dict[str, object]:
+    """What the figures were taken on; no name of the machine or its user."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "cores": cores,
+    }

@@ -1,0 +1,73 @@
+"""Run one call and write its folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from callm_voice.bench.assemble import CallResult, assemble
+from callm_voice.bench.callspec import CallSpec
+from callm_voice.bench.resolve import ResolvedCall, resolve
+from callm_voice.core.clock import RealClock
+from callm_voice.core.events import Event, EventLog, to_jsonl
+from callm_voice.core.fastloop import FastClock, make_clock, patch_time, run
+from callm_voice.core.record import CallRecord
+from callm_voice.core.runfolder import (
+    AUDIO_FILE,
+    EVENTS_FILE,
+    GOLD_FILE,
+    STATE_FILE,
+    CallFolder,
+    open_call_folder,
+)
+
+Listener = Callable[[Event], None]
+Progress = Callable[[str], None]
+
+
+def run_call(spec: CallSpec, *, on_event: Listener, on_progress: Progress) -> tuple[CallRecord, Path]:
+    """Run one call in this process; its record and its folder.
+
+    Args:
+        spec: the call.
+        on_event: called with every event as it happens.
+        on_progress: called with one line per step before the line opens.
+
+    Raises:
+        UsageError: a mistake of the user's, before anything was started or written.
+        CallmError: something this machine lacks, before the line opened; the folder is left unfinished.
+    """
+    clock = make_clock(spec.pace)
+    try:
+        if isinstance(clock, FastClock):
+            patch_time(clock)
+        resolved = resolve(spec)
+        with open_call_folder(spec.folder()) as folder:
+            log = EventLog(clock)
+            log.listen(on_event)
+            result = run(lambda: _make(resolved, clock, log, on_progress), clock)
+            record = assemble(resolved, result)
+            write(folder, resolved, result)
+            return record, folder.complete(record)
+    finally:
+        clock.close()
+
+
+async def _make(resolved: ResolvedCall, clock: RealClock, log: EventLog, on_progress: Progress) -> CallResult:
+    if resolved.profile is None:
+        from callm_voice.bench.text_call import text_call
+
+        return await text_call(resolved, clock, log, on_progress)
+    from callm_voice.bench.voice_call import voice_call  # imports Pipecat, which must see the patched time
+
+    return await voice_call(resolved, clock, log, on_progress)
+
+
+def write(folder: CallFolder, resolved: ResolvedCall, result: CallResult) -> None:
+    """All files of a call but the record."""
+    folder.write_text(EVENTS_FILE, to_jsonl(list(result.events)))
+    folder.write_text(STATE_FILE, json.dumps(result.state, indent=1, ensure_ascii=False) + "\n")
+    folder.write_text(GOLD_FILE, resolved.gold_file.model_dump_json(indent=1) + "\n")
+    if result.recorder is not None:
+        result.recorder.write(folder.path(AUDIO_FILE))

@@ -1,0 +1,101 @@
+"""From events to the transcript: what each party said, what was heard of it and what was played."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from callm_voice.core.events import (
+    Event,
+    InferenceStarted,
+    PlayoutEnded,
+    PlayoutStarted,
+    SentenceReady,
+    TranscriptReady,
+    TurnEnded,
+    UtteranceEnded,
+    UtteranceStarted,
+    VadStarted,
+)
+from callm_voice.core.record import TranscriptTurn
+
+
+@dataclass
+class _Heard:
+    turn_id: int
+    start_ms: float
+    end_ms: float
+    text: str
+
+
+def build_transcript(events: Sequence[Event], *, end_ms: float) -> tuple[TranscriptTurn, ...]:
+    """All turns of both parties by their start. `end_ms`: the end of the line, for what was still open then."""
+    turns = _caller_turns(events, end_ms) + _agent_turns(events)
+    return tuple(sorted(turns, key=lambda t: (t.start_ms, t.party)))
+
+
+def _caller_turns(events: Sequence[Event], end_ms: float) -> list[TranscriptTurn]:
+    """One per utterance. A transcript belongs to the utterance that it overlaps most."""
+    ends = {e.utterance_id: e for e in events if isinstance(e, UtteranceEnded)}
+    utterances = [e for e in events if isinstance(e, UtteranceStarted)]
+    spans = [(u.t_ms, ends[u.utterance_id].t_ms if u.utterance_id in ends else end_ms) for u in utterances]
+    texts: list[list[str]] = [[] for _ in utterances]
+    ids = [0] * len(utterances)
+    for heard in _heard(events):
+        overlaps = [min(b, heard.end_ms) - max(a, heard.start_ms) for a, b in spans]
+        if not overlaps or max(overlaps) <= 0:
+            continue
+        best = overlaps.index(max(overlaps))
+        texts[best].append(heard.text)
+        ids[best] = heard.turn_id
+    return [
+        TranscriptTurn(
+            party="caller",
+            turn_id=ids[i],
+            start_ms=spans[i][0],
+            end_ms=spans[i][1],
+            said=u.said,
+            heard=" ".join(t for t in texts[i] if t) if texts[i] else None,
+            cut=u.utterance_id in ends and ends[u.utterance_id].cut,
+        )
+        for i, u in enumerate(utterances)
+    ]
+
+
+def _heard(events: Sequence[Event]) -> list[_Heard]:
+    started = {e.turn_id: e.t_ms for e in events if isinstance(e, VadStarted)}
+    ended = {e.turn_id: e.t_ms for e in events if isinstance(e, TurnEnded)}
+    return [
+        _Heard(e.turn_id, started.get(e.turn_id, e.t_ms), ended.get(e.turn_id, e.t_ms), e.heard)
+        for e in events
+        if isinstance(e, TranscriptReady)
+    ]
+
+
+def _agent_turns(events: Sequence[Event]) -> list[TranscriptTurn]:
+    """One per inference that spoke."""
+    roles = {e.inference_id: e.role for e in events if isinstance(e, InferenceStarted)}
+    starts = {e.sentence_id: e.t_ms for e in events if isinstance(e, PlayoutStarted)}
+    ends = {e.sentence_id: e for e in events if isinstance(e, PlayoutEnded)}
+    by_inference: dict[int, list[SentenceReady]] = {}
+    for event in events:
+        if isinstance(event, SentenceReady):
+            by_inference.setdefault(event.inference_id, []).append(event)
+    turns = []
+    for inference_id, sentences in by_inference.items():
+        played = [ends[s.sentence_id] for s in sentences if s.sentence_id in ends]
+        begun = [starts[s.sentence_id] for s in sentences if s.sentence_id in starts]
+        start_ms = min(begun, default=sentences[0].t_ms)
+        turns.append(
+            TranscriptTurn(
+                party="agent",
+                turn_id=sentences[0].turn_id,
+                role=roles.get(inference_id),
+                start_ms=start_ms,
+                end_ms=max([e.t_ms for e in played], default=start_ms),
+                said=" ".join(s.text for s in sentences),
+                played=" ".join(e.played for e in played if e.played),
+                cut=len(played) < len(sentences) or any(e.cut for e in played),
+            )
+        )
+    return turns

@@ -1,0 +1,158 @@
+"""One call by voice: engines, model and line are opened, the line runs until somebody hangs up, all is closed again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+from callm_voice.bench.assemble import CallResult
+from callm_voice.bench.desk import open_desk
+from callm_voice.bench.minds import open_caller
+from callm_voice.bench.resolve import ResolvedCall
+from callm_voice.bench.transcript import build_transcript
+from callm_voice.caller.leg import CallerLeg
+from callm_voice.core.clock import RealClock
+from callm_voice.core.errors import CallmError
+from callm_voice.core.events import CallEnded, CallStarted, EventLog
+from callm_voice.core.ids import derive_seed
+from callm_voice.core.paths import cache_dir
+from callm_voice.core.record import EngineInfo
+from callm_voice.line.line import PhoneLine
+from callm_voice.line.profile import LineProfile
+from callm_voice.pipeline.agent import PipecatAgent
+from callm_voice.pipeline.control import CallControl
+from callm_voice.speech.factory import make_stt, make_tts, make_vad
+from callm_voice.speech.said import SaidLog
+from callm_voice.speech.spoken import to_spoken
+from callm_voice.speech.tts_cache import CachedTts
+
+Progress = Callable[[str], None]
+
+
+async def voice_call(resolved: ResolvedCall, clock: RealClock, log: EventLog, on_progress: Progress) -> CallResult:
+    """Run the call.
+
+    Raises:
+        CallmError: something was missing before the line opened. What breaks later ends the call and stands in the
+            result.
+    """
+    assert resolved.profile is not None
+    spec, pipeline, profile = resolved.spec, resolved.pipeline, resolved.profile
+    async with AsyncExitStack() as stack:
+        control = CallControl(log)
+        on_progress("loading speech engines")
+        said = SaidLog()
+        stt = await clock.in_thread("load", make_stt, pipeline.stt, said.lookup)
+        tts = await clock.in_thread("load", make_tts, pipeline.tts)
+        caller_tts = CachedTts(await clock.in_thread("load", make_tts, pipeline.caller.tts), cache_dir() / "caller-audio")
+        vad = make_vad(pipeline.vad)
+        desk, database = await open_desk(resolved, clock, log, on_progress, stack)
+        mind = await open_caller(resolved, clock, on_progress, stack)
+        caller = CallerLeg(
+            mind,
+            caller_tts,
+            clock=clock,
+            log=log,
+            rate_hz=profile.rate_hz,
+            to_spoken=to_spoken,
+            seed=derive_seed(spec.seed, "caller"),
+            settings=pipeline.caller,
+            ears=stt if pipeline.caller.ears == "stt" else None,
+            on_hang_up=lambda why: control.end("caller_hangup", why),
+            on_error=control.fail,
+            on_said=said.add,
+        )
+        stack.push_async_callback(caller.aclose)
+        agent = PipecatAgent(
+            pipeline,
+            rate_hz=profile.rate_hz,
+            stt=stt,
+            vad=vad,
+            tts=tts,
+            desk=desk,
+            model_name=resolved.model.name,
+            clock=clock,
+            log=log,
+            control=control,
+            on_played=caller.agent_played,
+        )
+        on_progress("the caller rehearses its lines")
+        await caller.prepare()
+        await agent.start()
+        stack.push_async_callback(agent.stop)
+        line = PhoneLine(
+            caller,
+            agent.leg,
+            profile,
+            clock,
+            log,
+            derive_seed(spec.seed, "line"),
+            max_duration_s=pipeline.limits.max_duration_s,
+        )
+        started_unix_s = clock.unix_s()
+        log.emit(
+            CallStarted,
+            task=resolved.task_name,
+            model=resolved.model.name,
+            line=profile.id,
+            pipeline=pipeline.id,
+            pace=spec.pace,
+            seed=spec.seed,
+        )
+        await _run_line(line, agent, control)
+        log.emit(CallEnded, reason=control.reason, detail=control.detail)
+        await agent.stop()
+        await caller.aclose()
+        return CallResult(
+            started_unix_s=started_unix_s,
+            reason=control.reason,
+            detail=control.detail,
+            fault=control.error.fault if control.error else None,
+            trace=desk.trace(),
+            state=database.dump(),
+            usage=desk.usage(),
+            events=log.events,
+            transcript=build_transcript(log.events, end_ms=line.recorder.duration_ms),
+            engines={
+                "stt": stt.info,
+                "vad": vad.info,
+                "tts": tts.info,
+                "caller_tts": caller_tts.info,
+                "endpointing": EngineInfo(engine="silence", settings=pipeline.endpointing.model_dump()),
+                "codec": codec_info(profile, line.delay_ms),
+            },
+            ticks=line.ticks,
+            rate_hz=profile.rate_hz,
+            recorder=line.recorder,
+            caller_usage=mind.usage(),
+        )
+
+
+async def _run_line(line: PhoneLine, agent: PipecatAgent, control: CallControl) -> None:
+    """Run the line until the call is over, whoever ends it."""
+    agent.greet()
+    running = asyncio.create_task(line.run(), name="line")
+    over = asyncio.create_task(control.wait(), name="call-over")
+    try:
+        await asyncio.wait({running, over}, return_when=asyncio.FIRST_COMPLETED)
+        if not running.done():
+            line.hang_up(control.reason, control.detail)
+        report = await running
+        control.end(report.end_reason, report.end_detail)
+    except CallmError as error:
+        control.fail(error)
+    finally:
+        over.cancel()
+        if not running.done():
+            running.cancel()
+            await asyncio.wait({running})
+
+
+def codec_info(profile: LineProfile, delay_ms: float) -> EngineInfo:
+    """The line as an engine of the record."""
+    return EngineInfo(
+        engine=profile.codec,
+        settings={"profile": profile.id, "rate_hz": profile.rate_hz, "one_way_delay_ms": round(delay_ms, 3)},
+    )
+

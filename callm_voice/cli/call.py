@@ -1,0 +1,85 @@
+"""`callm-voice call`: one whole call, live on the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+from pydantic import ValidationError
+
+from callm_voice.cli.common import JSON_OPTION, err, out, print_json, say
+from callm_voice.core.errors import UsageError
+from callm_voice.core.record import CallRecord
+
+
+def call(
+    task: str = typer.Option(..., "--task", help="PACK/TASK, for example healthcare/C5-H1"),
+    model: str = typer.Option(
+        ..., "--model", help="A model by name (`oracle`, `qwen2.5-coder-0.5b`, one of yours) or openai:BASE_URL#MODEL"
+    ),
+    pipeline: str = typer.Option("cpu", help="Pipeline by name or path"),
+    line: str = typer.Option("pstn-g711u", help="Line profile by name or path; `text` goes without audio"),
+    caller: str = typer.Option("scripted", help="`scripted`, or llm:MODEL to let a model play the caller"),
+    seed: int = typer.Option(1, min=0, help="Same seed, same draws"),
+    trial: int = typer.Option(1, min=1, help="Number of the attempt; names the folder"),
+    pace: str = typer.Option("real", help="`real`: wall time. `fast`: skips dead air, measures the model for real"),
+    out_dir: Path = typer.Option(Path("runs/calls"), "--out", help="Run folder"),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Make one phone call and score it.
+
+    Examples:
+
+    `callm-voice call --task healthcare/C5-H1 --model oracle`
+
+    `callm-voice call --task healthcare/C5-H1 --model openai:http://127.0.0.1:8000/v1#my-model --line pstn-g711a --json`
+
+    Exits with 0 if the call passed, 1 if it failed, 3 if it is invalid.
+    """
+    from callm_voice.bench.callspec import CallSpec
+
+    try:
+        spec = CallSpec(
+            task=task, model=model, pipeline=pipeline, line=line, caller=caller, seed=seed, trial=trial,
+            pace=pace, run_dir=out_dir,
+        )  # fmt: skip
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(f"--{first['loc'][0]}: {first['msg']}") from error
+    record, folder = make_call(spec)
+    if as_json:
+        print_json(record.model_dump(mode="json"))
+    else:
+        show_result(record, folder)
+    raise typer.Exit(exit_code(record))
+
+
+def make_call(spec: object) -> tuple[CallRecord, Path]:
+    """Run one call with live progress on stderr."""
+    from callm_voice.bench.callspec import CallSpec
+    from callm_voice.bench.run_call import run_call
+    from callm_voice.report.progress import LiveProgress
+
+    assert isinstance(spec, CallSpec)
+    progress = LiveProgress(err)
+    return run_call(spec, on_event=progress, on_progress=say)
+
+
+def show_result(record: CallRecord, folder: Path) -> None:
+    """The call's result on stdout."""
+    from callm_voice.report.terminal import latency_table, verdict_view
+
+    if record.verdict is not None:
+        out.print(verdict_view(record))
+    if record.latency is not None:
+        out.print(latency_table(record.latency))
+    detail = f": {record.outcome.detail}" if record.outcome.detail else ""
+    out.print(f"{record.outcome.status.upper()} ({record.outcome.end_reason}{detail})", markup=False, soft_wrap=True)
+    out.print(f"call folder: {folder}", markup=False, soft_wrap=True)
+    if record.rate_hz:
+        out.print(f"listen:      {folder / 'call.flac'}", markup=False, soft_wrap=True)
+
+
+def exit_code(record: CallRecord) -> int:
+    """0 passed, 1 failed, 3 invalid."""
+    return {"pass": 0, "fail": 1, "invalid": 3}[record.outcome.status]

@@ -1,0 +1,45 @@
+"""`callm-voice demo`: the same task by voice with the oracle and with a small real model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from callm_voice.cli.call import make_call, show_result
+from callm_voice.cli.common import JSON_OPTION, out, print_json, say
+
+DEMO_TASK = "healthcare/C5-H1"
+DEMO_MODELS = ("oracle", "qwen2.5-coder-0.5b")
+
+
+def demo(
+    line: str = typer.Option("pstn-g711u", help="Line profile"),
+    out_dir: Path = typer.Option(Path("runs/demo"), "--out", help="Run folder"),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Make two real calls by voice and score them.
+
+    The oracle plays the task's gold path and must pass: it proves that the task can be passed and that the line, the
+    recogniser and the desk work. The small model is a real one and scores what it scores.
+    """
+    from callm_voice.bench.callspec import CallSpec
+
+    results = []
+    for model in DEMO_MODELS:
+        say(f"\n=== {DEMO_TASK} by voice over {line}, model {model} ===")
+        record, folder = make_call(CallSpec(task=DEMO_TASK, model=model, line=line, run_dir=out_dir))
+        results.append((model, record, folder))
+        if not as_json:
+            show_result(record, folder)
+    if as_json:
+        print_json({"calls": [{"folder": str(f), "record": r.model_dump(mode="json")} for _, r, f in results]})
+    else:
+        out.print()
+        for model, record, folder in results:
+            out.print(f"{model}: {record.outcome.status}; listen: {folder / 'call.flac'}", markup=False, soft_wrap=True)
+    if results[0][1].outcome.status != "pass":
+        say("the oracle did not pass: something is wrong with this installation or this machine")
+        raise typer.Exit(1)
+    if any(record.outcome.status == "invalid" for _, record, _ in results):
+        raise typer.Exit(3)

@@ -1,0 +1,126 @@
+"""Builds and runs the agent's Pipecat pipeline: ears, desk, sentences, voice, between the two ends of one leg."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from loguru import logger
+from pipecat.pipeline.pipeline import Pipeline
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.workers.runner import WorkerRunner
+
+from callm_voice.core.clock import Clock
+from callm_voice.core.events import EventLog
+from callm_voice.desk.agent import DeskAgent
+from callm_voice.pipeline.control import CallControl
+from callm_voice.pipeline.desk_service import DeskService
+from callm_voice.pipeline.ears import LineInput, Recogniser
+from callm_voice.pipeline.floor import Floor
+from callm_voice.pipeline.frames import GreetFrame
+from callm_voice.pipeline.leg import AgentLeg
+from callm_voice.pipeline.mouth import LineOutput, Sentences, Voice
+from callm_voice.pipeline.spec import PipelineSpec
+from callm_voice.speech.engines import SttEngine, TtsEngine, Vad
+from callm_voice.speech.factory import make_endpointer
+from callm_voice.speech.sentences import SentenceSplitter
+from callm_voice.speech.spoken import to_spoken
+
+logger.disable("pipecat")  # its log goes to stderr by default; our events say what happened
+
+
+class PipecatAgent:
+    """One agent on the line for one call. `start`, then the line runs, then `stop`.
+
+    Args:
+        spec: the pipeline.
+        rate_hz: of the line; the whole pipeline runs at it, so nothing inside resamples as a stream.
+        desk: the front desk of this call.
+        on_played: called with the agent's words as they were played.
+    """
+
+    def __init__(
+        self,
+        spec: PipelineSpec,
+        *,
+        rate_hz: int,
+        stt: SttEngine,
+        vad: Vad,
+        tts: TtsEngine,
+        desk: DeskAgent,
+        model_name: str,
+        clock: Clock,
+        log: EventLog,
+        control: CallControl,
+        on_played: Callable[[str], None],
+    ) -> None:
+        self._floor = Floor(barge_in=spec.barge_in.enabled)
+        self._input = LineInput(rate_hz=rate_hz)
+        self.leg = AgentLeg(
+            rate_hz=rate_hz,
+            endpointer=make_endpointer(spec.endpointing, vad, rate_hz=rate_hz),
+            floor=self._floor,
+            log=log,
+            to_pipeline=self._input.deliver,
+            on_played=on_played,
+        )
+        pipeline = Pipeline(
+            [
+                self._input,
+                Recogniser(stt, clock=clock, log=log, control=control),
+                DeskService(
+                    desk,
+                    model_name=model_name,
+                    max_turns=spec.limits.max_turns,
+                    floor=self._floor,
+                    played=self.leg.played,
+                    control=control,
+                ),
+                Sentences(
+                    lambda: SentenceSplitter(early_clause_words=spec.sentences.early_clause_words),
+                    to_spoken=to_spoken,
+                    floor=self._floor,
+                    log=log,
+                ),
+                Voice(tts, rate_hz=rate_hz, clock=clock, floor=self._floor, log=log, control=control),
+                LineOutput(self.leg),
+            ]
+        )
+        self._worker = PipelineWorker(
+            pipeline,
+            name="agent",
+            enable_rtvi=False,
+            enable_turn_tracking=False,
+            idle_timeout_secs=None,
+            params=PipelineParams(audio_in_sample_rate=rate_hz, audio_out_sample_rate=rate_hz),
+        )
+        self._runner = WorkerRunner(handle_sigint=False, handle_sigterm=False)
+        self._running: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Set the pipeline up; returns when it takes frames."""
+        started = asyncio.Event()
+        self._worker.add_event_handler("on_pipeline_started", lambda *_: _set(started))
+        await self._runner.add_workers(self._worker)
+        self._running = asyncio.create_task(self._runner.run(), name="pipecat-runner")
+        waiter = asyncio.create_task(started.wait())
+        done, _ = await asyncio.wait({waiter, self._running}, return_when=asyncio.FIRST_COMPLETED)
+        if self._running in done:
+            waiter.cancel()
+            await self._running
+
+    def greet(self) -> None:
+        """The line is open: let the desk speak first."""
+        self._input.deliver(GreetFrame())
+
+    async def stop(self) -> None:
+        """Cancel the pipeline and wait until all its tasks are gone."""
+        await self._worker.cancel(reason="the call is over")
+        if self._running is not None:
+            with suppress(asyncio.CancelledError):
+                await self._running
+
+
+async def _set(event: asyncio.Event) -> None:
+    event.set()

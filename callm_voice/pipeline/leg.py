@@ -1,0 +1,185 @@
+"""The agent's end of the line: what it hears goes to endpointing, what it says comes from the playout queue.
+
+Everything here happens on the line's tick, so a barge-in stops playout on the very tick on which the VAD decides, and
+the times in the events are those of the samples, not of callbacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from callm_voice.core.events import (
+    BargeIn,
+    EventLog,
+    PlayoutEnded,
+    PlayoutStarted,
+    TurnEnded,
+    VadStarted,
+    VadStopped,
+)
+from callm_voice.line.leg import PTIME_MS, Frame
+from callm_voice.line.playout import Ended, Notice, PlayoutQueue, Started
+from callm_voice.pipeline.floor import Floor
+from callm_voice.speech import endpointing as ep
+from callm_voice.speech.engines import Pcm
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """For the pipeline: the caller spoke over the agent."""
+
+
+@dataclass(frozen=True)
+class CallerTurn:
+    """For the pipeline: one whole turn of the caller's."""
+
+    turn_id: int
+    pcm: Pcm
+    start_ms: float
+    end_ms: float
+
+
+@dataclass
+class _Sentence:
+    turn_id: int
+    inference_id: int
+    text: str
+    total_samples: int
+    start_ms: float | None = None
+
+
+@dataclass
+class PlayedLog:
+    """The words of the agent's that were really played, by inference, in the order of playing."""
+
+    by_inference: dict[int, list[str]] = field(default_factory=dict)
+
+    def add(self, inference_id: int, words: str) -> None:
+        self.by_inference.setdefault(inference_id, [])
+        if words:
+            self.by_inference[inference_id].append(words)
+
+    def texts(self) -> dict[int, str]:
+        return {i: " ".join(parts) for i, parts in self.by_inference.items()}
+
+
+class AgentLeg:
+    """A `Leg` (line/leg.py) for an agent that runs in this process.
+
+    Args:
+        rate_hz: of the line.
+        endpointer: cuts what is heard into turns.
+        floor: shared with the processors.
+        log: events.
+        to_pipeline: takes `Interrupted` and `CallerTurn`, must not block.
+        on_played: called with the words of each sentence once they were played (or with those that were, if cut).
+    """
+
+    def __init__(
+        self,
+        *,
+        rate_hz: int,
+        endpointer: ep.Endpointer,
+        floor: Floor,
+        log: EventLog,
+        to_pipeline: Callable[[Interrupted | CallerTurn], None],
+        on_played: Callable[[str], None],
+    ) -> None:
+        self.rate_hz = rate_hz
+        self.playout = PlayoutQueue(rate_hz * PTIME_MS // 1000)
+        self.played = PlayedLog()
+        self._endpointer = endpointer
+        self._floor = floor
+        self._log = log
+        self._to_pipeline = to_pipeline
+        self._on_played = on_played
+        self._sentences: dict[int, _Sentence] = {}
+        self._ticks = 0
+        self._quiet_until_answered = 0
+
+    # -- the line's side ---------------------------------------------------------------------------------------------
+
+    def push(self, frame: Frame) -> None:
+        self._ticks += 1
+        for event in self._endpointer.push(frame, float(self._ticks * PTIME_MS)):
+            self._heard(event)
+
+    def pull(self) -> Frame | None:
+        frame, notices = self.playout.pull()
+        for notice in notices:
+            self._notice(notice)
+        self._floor.agent_playing = frame is not None
+        return frame
+
+    def clear(self) -> None:
+        for notice in self.playout.clear():
+            self._notice(notice)
+        for tag in list(self._sentences):
+            del self._sentences[tag]
+
+    # -- the pipeline's side -----------------------------------------------------------------------------------------
+
+    def play(self, sentence_id: int, *, turn_id: int, inference_id: int, epoch: int, text: str, pcm: Pcm) -> bool:
+        """Queue one sentence; False if it belongs to an answer that was interrupted in the meantime."""
+        if epoch != self._floor.epoch:
+            return False
+        self._floor.pending_sentences = max(0, self._floor.pending_sentences - 1)
+        self._sentences[sentence_id] = _Sentence(turn_id, inference_id, text, len(pcm))
+        self.playout.put(sentence_id, pcm)
+        self.playout.end(sentence_id)
+        return True
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _heard(self, event: ep.EndpointEvent) -> None:
+        if isinstance(event, ep.SpeechStarted):
+            interrupted_turn = self._floor.turn_id
+            interrupts = self._floor.caller_starts()
+            self._log.emit(VadStarted, turn_id=self._floor.turn_id)
+            if interrupts:
+                dropped_ms = self.playout.queued_samples * 1000 / self.rate_hz
+                self.clear()
+                self._log.emit(BargeIn, turn_id=interrupted_turn, dropped_ms=round(dropped_ms, 3))
+                self._to_pipeline(Interrupted())
+        elif isinstance(event, ep.SpeechStopped):
+            self._log.emit(VadStopped, turn_id=self._floor.turn_id, last_speech_ms=event.last_speech_ms)
+        elif isinstance(event, ep.TurnEnded):
+            self._floor.caller_stops()
+            audio_ms = len(event.pcm) * 1000 / self.rate_hz
+            self._log.emit(TurnEnded, turn_id=self._floor.turn_id, why=event.why, audio_ms=audio_ms)
+            self._to_pipeline(CallerTurn(self._floor.turn_id, event.pcm, event.start_ms, event.end_ms))
+
+    def _notice(self, notice: Notice) -> None:
+        sentence = self._sentences.get(notice.tag)
+        if sentence is None:
+            return
+        if isinstance(notice, Started):
+            self._log.emit(PlayoutStarted, sentence_id=notice.tag, turn_id=sentence.turn_id)
+        elif isinstance(notice, Ended):
+            played = whole_words(sentence.text, notice.samples_played, notice.samples_total)
+            self.played.add(sentence.inference_id, played)
+            self._log.emit(
+                PlayoutEnded, sentence_id=notice.tag, turn_id=sentence.turn_id, played=played, cut=notice.cut
+            )
+            del self._sentences[notice.tag]
+            if played:
+                self._on_played(played)
+
+
+def whole_words(text: str, played_samples: int, total_samples: int) -> str:
+    """The leading words of `text` whose audio was played, taking every character to last equally long.
+
+    All of it if all samples were played; a word that was cut does not count.
+    """
+    if played_samples >= total_samples:
+        return text
+    limit = len(text) * played_samples / max(1, total_samples)
+    words: list[str] = []
+    end = 0
+    for word in text.split():
+        end = text.index(word, end) + len(word)
+        if end > limit:
+            break
+        words.append(word)
+    return " ".join(words)

@@ -1,0 +1,77 @@
+"""A pipeline file: engines, models, rates, endpointing. `pipelines/cpu.yaml` is the default."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from callm_voice.core import paths
+from callm_voice.core.yamlfile import load_model
+from callm_voice.llm.spec import ModelSpec
+from callm_voice.speech.settings import EndpointingSettings, SttSettings, TtsSettings, VadSettings
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class BargeInSettings(_Strict):
+    """Whether the caller can interrupt the agent."""
+
+    enabled: bool = True
+
+
+class SentenceSettings(_Strict):
+    """How the agent's text is cut for synthesis."""
+
+    early_clause_words: int = Field(default=0, ge=0, le=40)
+    """The first sentence of an answer may go out at a clause boundary after this many words; 0: only whole sentences."""
+
+
+class CallerSettings(_Strict):
+    """The simulated caller's side of the line."""
+
+    tts: TtsSettings
+    ears: Literal["played", "stt"] = "played"
+    """`played`: it is given the agent's words as they were played. `stt`: what a recogniser makes of them."""
+    reply_after_ms: int = Field(default=700, ge=100, le=5000)
+    """How long the agent must have been silent before the caller takes the floor."""
+    prod_after_ms: int = Field(default=8000, ge=1000, le=60000)
+    give_up_after_ms: int = Field(default=45000, ge=5000, le=600000)
+
+
+class LimitSettings(_Strict):
+    """What ends a call that does not end by itself."""
+
+    max_duration_s: float = Field(default=600.0, gt=0, le=7200)
+    max_turns: int = Field(default=60, ge=1, le=500)
+    inferences_per_turn: int = Field(default=12, ge=1, le=50)
+
+
+class PipelineSpec(_Strict):
+    """One file under `pipelines/`."""
+
+    id: str
+    title: str = ""
+    stt: SttSettings
+    vad: VadSettings
+    endpointing: EndpointingSettings = EndpointingSettings()
+    tts: TtsSettings
+    sentences: SentenceSettings = SentenceSettings()
+    barge_in: BargeInSettings = BargeInSettings()
+    caller: CallerSettings
+    limits: LimitSettings = LimitSettings()
+    models: dict[str, ModelSpec] = Field(default_factory=dict)
+    """NAME → model spec; goes before the user's `models.yaml` and the built-in ones."""
+
+
+def load_pipeline(name_or_path: str) -> PipelineSpec:
+    """A pipeline by name or path.
+
+    Raises:
+        NotFoundError, ConfigError: with the known names, or the file, line, key and what was expected.
+    """
+    path: Path = paths.find("pipelines", name_or_path)
+    return load_model(path, PipelineSpec)
