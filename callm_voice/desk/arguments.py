@@ -1,7 +1,8 @@
 """Kinds of tool arguments: JSON schema for the model, conversion for the tool, type name for the verifier.
 
-Conversion is lenient where JSON types mean the same ("2" for 2, 2.0 for 2, "true", a JSON array as text) and strict
-otherwise: no guesses at dates, numbers in words or telephone numbers without a country code.
+A tool takes exactly the written forms that the verifier counts as the same (`verifier.normalise`): "2" and 2.0 for 2,
+06/30/1972 for 1972-06-30, 212-555-0133 for +12125550133. So a call that is scored as right is also one that runs.
+Everything else is refused, with words that say what was expected.
 """
 
 from __future__ import annotations
@@ -9,28 +10,30 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-import re
 import types
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from decimal import Decimal
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from callm_voice.desk.toolkit import Name, Phone
+from verifier.normalise import canonical
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
-_DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]00:00(?::00)?)?")
-_TIME = re.compile(r"[0-9]{2}:[0-9]{2}(?::[0-9]{2})?")
-_DATETIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.0+)?)?")
-_PHONE_PUNCTUATION = re.compile(r"[\s().-]")
-_E164 = re.compile(r"\+[1-9][0-9]{6,14}")  # ITU-T E.164 §6: at most 15 digits, country code first
+ArgTypeName = Literal[
+    "string", "name", "integer", "number", "boolean", "date", "time", "datetime", "phone", "array", "object"
+]
+"""The verifier's names for kinds of arguments."""
 _INT64 = 2**63
+T = TypeVar("T")
+L = TypeVar("L", dt.time, dt.datetime)
 
 
 @dataclass(frozen=True)
 class Kind:
     """One kind of argument."""
 
-    arg_type: str
+    arg_type: ArgTypeName
     """The verifier's name for it."""
     schema: dict[str, Any]
     expected: str
@@ -76,78 +79,69 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float):
+def _form(arg_type: ArgTypeName, value: Any, python_type: type[T]) -> T:
+    """The value in the verifier's canonical form of the type; ValueError if it is in none of its written forms."""
+    if isinstance(value, list | dict):
         raise ValueError
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    form = canonical(value, arg_type)
+    found = form[1] if isinstance(form, tuple) and form[0] == arg_type else None
+    if not isinstance(found, python_type):
+        raise ValueError
+    return found
+
+
+def _text(value: Any) -> str:
+    return _form("string", value, str)
 
 
 def _integer(value: Any) -> int:
-    if isinstance(value, str) and _INTEGER.fullmatch(value.strip()):
-        value = int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not -_INT64 <= value < _INT64:
+    number = _form("integer", value, Decimal)
+    if not -_INT64 <= number < _INT64 or number != number.to_integral_value():
         raise ValueError
-    return value
+    return int(number)
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError
-    try:
-        number = float(value)
-    except OverflowError as error:
-        raise ValueError from error
+    number = float(_form("number", value, Decimal))
     if not math.isfinite(number):
         raise ValueError
     return number
 
 
 def _boolean(value: Any) -> bool:
-    if isinstance(value, str) and value.strip().lower() in ("true", "false"):
-        return value.strip().lower() == "true"
-    if not isinstance(value, bool):
-        raise ValueError
-    return value
-
-
-def _matched(pattern: re.Pattern[str], value: Any) -> re.Match[str]:
-    match = pattern.fullmatch(value.strip()) if isinstance(value, str) else None
-    if match is None:
-        raise ValueError
-    return match
+    return _form("boolean", value, str) == "true"
 
 
 def _date(value: Any) -> dt.date:
-    return dt.date.fromisoformat(_matched(_DATE, value)[1])
+    return _form("date", value, dt.date)
 
 
 def _time(value: Any) -> dt.time:
-    return dt.time.fromisoformat(_matched(_TIME, value)[0])
+    return _local(_form("time", value, dt.time))
 
 
 def _datetime(value: Any) -> dt.datetime:
-    return dt.datetime.fromisoformat(_matched(_DATETIME, value)[0].split(".")[0])
+    return _local(_form("datetime", value, dt.datetime))
+
+
+def _local(moment: L) -> L:
+    if moment.tzinfo is not None:
+        raise ValueError
+    return moment
 
 
 def _phone(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError
-    return _matched(_E164, _PHONE_PUNCTUATION.sub("", value))[0]
+    return _form("phone", value, str)
 
 
 def _name(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
+    _form("name", value, str)
+    if not value.strip():
         raise ValueError
-    return " ".join(value.split())
+    return unicodedata.normalize("NFC", " ".join(value.split()))
 
 
 def _list(value: Any) -> list[str]:
-    if isinstance(value, str):
-        value = json.loads(value)
     if not isinstance(value, list):
         raise ValueError
     return [_text(item) for item in value]
@@ -172,7 +166,7 @@ _PLAIN: dict[type, Kind] = {
     float: Kind("number", {"type": "number"}, "a number", _number),
     bool: Kind("boolean", {"type": "boolean"}, "true or false", _boolean),
     dt.date: Kind("date", {"type": "string", "format": "date"}, "a date as YYYY-MM-DD", _date, "YYYY-MM-DD"),
-    dt.time: Kind("time", _TEXT, "a time of day as HH:MM", _time, "HH:MM"),
+    dt.time: Kind("time", _TEXT, "a local time of day as HH:MM", _time, "HH:MM"),
     dt.datetime: Kind("datetime", _TEXT, _LOCAL, _datetime, "YYYY-MM-DDTHH:MM"),
 }
 _LIST = Kind("array", {"type": "array", "items": _TEXT}, "an array of strings", _list)

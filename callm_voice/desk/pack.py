@@ -15,6 +15,7 @@ from types import ModuleType
 
 from callm_voice.core.errors import ConfigError, NotFoundError
 from callm_voice.core.yamlfile import load_model, load_yaml
+from callm_voice.desk.arguments import ArgTypeName
 from callm_voice.desk.database import CallDatabase, build_database
 from callm_voice.desk.dispatch import Dispatcher
 from callm_voice.desk.formats import PackFile, TaskFile
@@ -61,8 +62,9 @@ class Pack:
         """The seed as the verifier reads it."""
         return self._seeded.dump()
 
-    def arg_types(self) -> dict[str, dict[str, str]]:
+    def arg_types(self) -> dict[str, dict[str, ArgTypeName]]:
         """tool → argument → the verifier's type name, transfers included."""
+        types: dict[str, dict[str, ArgTypeName]]
         types = {tool.name: {a.name: a.kind.arg_type for a in tool.arguments} for tool in self.tools.values()}
         for role in self.roles.values():
             for to, transfer in role.transfers.items():
