@@ -6,7 +6,7 @@ in front, so a handoff swaps both while the history stays.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -68,7 +68,7 @@ class DeskAgent:
         """The role that speaks now."""
         return self._board.role.name
 
-    def greet(self, turn_id: int = 0) -> AsyncIterator[AgentOutput]:
+    def greet(self, turn_id: int = 0) -> AsyncGenerator[AgentOutput, None]:
         """The agent's first words.
 
         Raises (from the iterator):
@@ -76,13 +76,20 @@ class DeskAgent:
         """
         return self._in_turn(GREETING_NOTE, turn_id, "greeting")
 
-    def respond(self, heard: str, turn_id: int) -> AsyncIterator[AgentOutput]:
+    def respond(self, heard: str | None, turn_id: int) -> AsyncGenerator[AgentOutput, None]:
         """Answer one caller turn: text, tools, handoffs, until the model has nothing more to do.
+
+        Args:
+            heard: the caller's words. None: nothing new was heard, and what stands open in the history (words whose
+                answer was interrupted before it could be heard, a tool's result) is answered now.
 
         Raises (from the iterator):
             ModelError: the model failed; `InferenceEnded.error` says so too.
         """
-        return self._in_turn(heard.strip() or UNHEARD_NOTE, turn_id, "caller_turn")
+        words = heard.strip() if heard is not None else None
+        if words is None and not self._history.waits_for_answer:
+            words = UNHEARD_NOTE
+        return self._in_turn(UNHEARD_NOTE if words == "" else words, turn_id, "caller_turn")
 
     def interrupted(self, played: Mapping[int, str]) -> None:
         """Barge-in: of the last turn, the history keeps only what was played.
@@ -123,7 +130,7 @@ class DeskAgent:
         note: Message = {"role": "user", "content": GREETING_NOTE}
         return [_request(self._pack.role(name), [note], max_tokens=WARM_MAX_TOKENS) for name in names]
 
-    async def _in_turn(self, words: str, turn_id: int, cause: Cause) -> AsyncGenerator[AgentOutput, None]:
+    async def _in_turn(self, words: str | None, turn_id: int, cause: Cause) -> AsyncGenerator[AgentOutput, None]:
         """Close a turn that was left without being closed, then run this one."""
         if self._turn is not None:
             try:
@@ -135,9 +142,10 @@ class DeskAgent:
             async for output in turn:
                 yield output
 
-    async def _run_turn(self, words: str, turn_id: int, cause: Cause) -> AsyncGenerator[AgentOutput, None]:
+    async def _run_turn(self, words: str | None, turn_id: int, cause: Cause) -> AsyncGenerator[AgentOutput, None]:
         self._turn_id = turn_id
-        self._history.hear(words)
+        if words is not None:
+            self._history.hear(words)
         asked_again = False
         for _ in range(self._limits.inferences_per_turn):
             inference = Inference(len(self._inferences) + 1, turn_id, cause)

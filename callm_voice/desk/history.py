@@ -78,7 +78,15 @@ class History:
         """
         for entry in self._entries:
             if isinstance(entry, Answer) and (entry.turn_id == turn_id or entry.inference_id in played):
-                entry.text = played.get(entry.inference_id, "").strip()
+                kept = played.get(entry.inference_id, "").strip()
+                if kept.split() != entry.text.split():
+                    entry.text = kept
+
+    @property
+    def waits_for_answer(self) -> bool:
+        """Whether the last message is the caller's or a tool's."""
+        messages = self.messages()
+        return bool(messages) and messages[-1]["role"] != "assistant"
 
     def messages(self) -> list[Message]:
         """All messages without a system prompt. Two user messages in a row, which some servers refuse, are joined."""
