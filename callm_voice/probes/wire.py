@@ -113,6 +113,8 @@ class Wire:
 
     def _find_runs(self, pcm: Pcm, block_power: NDArray[np.float64], on: float, off: float) -> list[Segment]:
         """Audible stretches with their edges on the sample, not yet joined to segments."""
+        if not len(pcm):
+            return []
         window = self._gate.window_ms
         level = np.convolve(block_power, np.ones(window), "full")[window - 1 :] / window
         loud = np.flatnonzero(level >= on)

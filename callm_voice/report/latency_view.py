@@ -63,11 +63,9 @@ def bar_line(summary: LatencySummary) -> Text:
         word, style, sign = ("IN", "bold green", "<=") if summary.in_category else ("OUT OF", "bold red", ">")
         turns = f"{of_caller.n} caller turn{'s' if of_caller.n != 1 else ''}"
         share = summary.over_bar_share or 0.0
+        median = f"median TTFT {_ms(of_caller.p50, summary.bar_ms)} ms {sign} {summary.bar_ms:,.0f} ms"
         line = Text.assemble(
-            (
-                f"{word} THE CATEGORY: median TTFT {_ms(of_caller.p50, summary.bar_ms)} ms {sign} {summary.bar_ms:,.0f} ms",
-                style,
-            ),
+            (f"{word} THE CATEGORY: {median}", style),
             f" over {turns}; P95 {of_caller.p95:,.0f} ms; {share:.1%} over the bar",
         )
     if summary.valid:
