@@ -33,8 +33,11 @@ def to_int16(samples: NDArray[np.floating[Any]]) -> Pcm:
 
 def round_to_int16(values: NDArray[np.floating[Any]]) -> Pcm:
     """Floats on the scale of int16 to int16: rounded to the nearest (ties to even), saturated outside."""
-    rounded: Pcm = np.clip(np.rint(values), -FULL_SCALE, FULL_SCALE - 1).astype(np.int16)
-    return rounded
+    rounded = np.rint(values)
+    np.maximum(rounded, -FULL_SCALE, out=rounded)
+    np.minimum(rounded, FULL_SCALE - 1, out=rounded)
+    pcm: Pcm = rounded.astype(np.int16)
+    return pcm
 
 
 def level_dbov(pcm: Pcm) -> float:

@@ -1,7 +1,7 @@
 """Sample rate conversion: soxr HQ, stateful and flushed.
 
-It runs in float32 and rounds once at the end: soxr's own int16 output is dithered with a seed from the clock and the
-heap, which would make two runs differ.
+It runs in float32 and rounds once at the end: soxr's own int16 output is dithered, which puts noise on
+digital silence and depends on how the input was split.
 """
 
 from __future__ import annotations
