@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from callm_voice.core.record import Usage
+
 Finished = Literal["no", "done", "gave_up"]
 
 
@@ -82,6 +84,10 @@ class Caller(Protocol):
 
     def lines(self) -> Sequence[str]:
         """What it may say word for word, known beforehand, so that it can be synthesised before the call."""
+        ...
+
+    def usage(self) -> Usage | None:
+        """What the model that plays it has used so far; None if no model does."""
         ...
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from callm_voice.caller.script import OPENING, load_script
-from callm_voice.core.brief import Beat, Brief, Expect
+from callm_voice.core.brief import Beat, Brief
 from callm_voice.core.errors import ConfigError
 
 
@@ -122,7 +122,7 @@ def _shadowed(beat: Beat, earlier: Sequence[Beat]) -> str:
     """Whether a beat before it in the file hangs up wherever this one could be played, or an empty text."""
     for other in earlier:
         covers = (
-            other.when in (Expect(), beat.when)
+            other.when == beat.when
             and set(other.after) <= set(beat.after)
             and set(other.before) <= set(beat.before)
             and other.barge_in_ms == beat.barge_in_ms

@@ -293,6 +293,10 @@ class EventLog:
         zero_s = self._zero_s if self._zero_s is not None else t_s
         return round((t_s - zero_s) * 1000, 3)
 
+    def to_s(self, t_ms: float) -> float:
+        """The inverse of `to_ms`, for what happened at a known tick; now, while the line has not started."""
+        return self._clock.now_s() if self._zero_s is None else self._zero_s + t_ms / 1000
+
     def now_ms(self) -> float:
         """Now, in milliseconds since tick 0."""
         return self.to_ms(self._clock.now_s())

@@ -1,0 +1,346 @@
+"""The caller's end of the line: a `Leg` with a mind, ears and a voice.
+
+Everything is decided on the line's ticks and timed in packets, so it works at any pace. What takes time (the mind,
+synthesis, recognition) runs as one task beside the ticks; its outcome is dropped if the agent spoke on meanwhile, and
+the mind is asked again with all the words. Packet n covers [n, n + 1) * 20 ms of the line's clock; the line pulls
+before it pushes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from callm_voice.caller.base import BargeInPlan, Caller, CallerAction, HangUp, Say
+from callm_voice.caller.ears import Ears, PlayedEars, SttEars
+from callm_voice.caller.listen import Listener, SpeechStarted
+from callm_voice.caller.voice import SpokenLine, Voice
+from callm_voice.core.clock import Clock
+from callm_voice.core.errors import CallmError, HarnessError
+from callm_voice.core.events import CallerNote, EventLog, UtteranceEnded, UtteranceStarted
+from callm_voice.line.leg import PTIME_MS, Frame
+from callm_voice.line.playout import Ended, Notice, PlayoutQueue, Started
+from callm_voice.speech.engines import SttEngine, TtsEngine
+
+SILENCE_STEP_MS = 1000
+"""The mind is told of silence whenever so much more of it has passed."""
+HANG_UP_AFTER_MS = 300
+"""From the last packet of its goodbye, or from the decision to leave without one."""
+
+
+class TurnSettings(Protocol):
+    """What the leg wants to know of the pipeline's caller settings."""
+
+    @property
+    def reply_after_ms(self) -> int:
+        """How long the agent must have been silent before the caller takes the floor."""
+        ...
+
+
+@dataclass(frozen=True)
+class DefaultTurns:
+    """`TurnSettings` of a caller without a pipeline."""
+
+    reply_after_ms: int = 700
+
+
+@dataclass(frozen=True)
+class _Utterance:
+    say: Say
+    line: SpokenLine
+    barge_in: bool = False
+
+
+class CallerLeg:
+    """The simulated caller as the line sees it. All methods run on one event loop.
+
+    Args:
+        mind: decides.
+        tts: the voice; any engine, its audio is kept per line.
+        clock, log: of the call.
+        rate_hz: of the line.
+        to_spoken: written to spoken form.
+        seed: of the voice.
+        settings: turn-taking.
+        ears: a recogniser; None: the caller is given the words as they were played (`agent_played`).
+        on_hang_up: called once, when the caller leaves, with the reason.
+        on_error: called once with what broke in mind, voice or ears; the caller is silent from then on.
+        on_said: called when an utterance starts: the words, its start and end in milliseconds of the line's clock.
+    """
+
+    def __init__(
+        self,
+        mind: Caller,
+        tts: TtsEngine,
+        *,
+        clock: Clock,
+        log: EventLog,
+        rate_hz: int,
+        to_spoken: Callable[[str], str],
+        on_hang_up: Callable[[str], None],
+        on_error: Callable[[CallmError], None],
+        on_said: Callable[[str, float, float], None] | None = None,
+        ears: SttEngine | None = None,
+        settings: TurnSettings | None = None,
+        seed: int = 0,
+    ) -> None:
+        self._mind, self._log, self._rate_hz = mind, log, rate_hz
+        self._voice = Voice(tts, clock, rate_hz=rate_hz, to_spoken=to_spoken, seed=seed)
+        self._ears: Ears = SttEars(ears, clock, rate_hz=rate_hz) if ears else PlayedEars()
+        self._reply_after_ms = (settings or DefaultTurns()).reply_after_ms
+        self._on_hang_up, self._on_error, self._on_said = on_hang_up, on_error, on_said
+        self._listener = Listener()
+        self._playout = PlayoutQueue(rate_hz * PTIME_MS // 1000)
+        self._now_ms = 0
+        """End of the last packet that was pulled."""
+        self._news = 0
+        """Rises whenever the agent starts to speak or new words come: what was decided before is out of date."""
+        self._unheard = False
+        self._floor_ms: int | None = None
+        """When the agent's present floor began; None between floors."""
+        self._quiet_ms = 0
+        """When the caller last stopped speaking, or was last told words without hearing any sound."""
+        self._told_steps = 0
+        self._job: asyncio.Task[None] | None = None
+        self._ready: tuple[_Utterance, int] | None = None
+        """Starts with the next pull, if `_news` is still what it was."""
+        self._plan: tuple[BargeInPlan, SpokenLine] | None = None
+        self._speaking: _Utterance | None = None
+        self._utterances = 0
+        self._leave_at_ms: int | None = None
+        self._why = ""
+        self._over = False
+
+    # -- before the call and after it --------------------------------------------------------------------------------
+
+    async def prepare(self, lines: Sequence[str] = ()) -> None:
+        """Synthesise what the mind may say (and `lines`) now, so that nothing competes for the processor later.
+
+        Raises:
+            EngineError: synthesis failed.
+        """
+        for text in dict.fromkeys([*self._mind.lines(), *lines]):
+            await self._voice.line(text)
+
+    async def aclose(self) -> None:
+        """Cut what is being said and end the task. Safe to call twice."""
+        self._over = True
+        self.clear()
+        if self._job is not None:
+            self._job.cancel()
+            await asyncio.wait({self._job})
+            self._job = None
+
+    # -- the line's side ---------------------------------------------------------------------------------------------
+
+    def pull(self) -> Frame | None:
+        if self._ready is not None:
+            (utterance, news), self._ready = self._ready, None
+            if utterance.barge_in or news == self._news:
+                self._begin(utterance)
+            else:
+                self._note("holds back: the agent speaks on")
+                self._unheard = True
+        frame, notices = self._playout.pull()
+        begin_ms, self._now_ms = self._now_ms, self._now_ms + PTIME_MS
+        for notice in notices:
+            self._notice(notice, begin_ms)
+        return frame
+
+    def push(self, frame: Frame) -> None:
+        change = self._listener.push(frame)
+        started = change if isinstance(change, SpeechStarted) else None
+        if self._ears.frame(frame, started):
+            self._unheard = True
+        if started is not None:
+            self._news += 1
+            self._told_steps = 0
+            self._floor_ms = started.at_ms if self._floor_ms is None else self._floor_ms
+        if not self._over:
+            self._tick()
+
+    def clear(self) -> None:
+        for notice in self._playout.clear():
+            self._notice(notice, self._now_ms)
+
+    # -- the pipeline's side -----------------------------------------------------------------------------------------
+
+    def agent_played(self, text: str) -> None:
+        """Words of the agent's, once they were played (or those of a sentence that were, if it was cut)."""
+        if self._ears.played(text):
+            self._unheard = True
+            self._news += 1
+            if self._listener.last_loud_ms <= self._quiet_ms:
+                self._quiet_ms = self._now_ms
+
+    # -- on each tick ------------------------------------------------------------------------------------------------
+
+    def _tick(self) -> None:
+        if self._leave_at_ms is not None:
+            if self._now_ms >= self._leave_at_ms:
+                self._over = True
+                self._on_hang_up(self._why)
+            return
+        if self._speaking or self._ready or self._job:
+            return
+        if self._plan is not None and self._floor_ms is not None and self._listener.speaking:
+            plan, line = self._plan
+            if self._now_ms >= self._floor_ms + plan.after_ms:
+                self._note(f"speaks over the agent after {self._now_ms - self._floor_ms} ms")
+                self._ready = (_Utterance(plan.say, line, barge_in=True), self._news)
+                self._plan = None
+            return
+        if not self._listener.speaking:
+            self._silent(self._now_ms - max(self._listener.last_loud_ms, self._quiet_ms))
+
+    def _silent(self, silent_ms: int) -> None:
+        """Nobody speaks, for `silent_ms`, and nothing is under way."""
+        if self._unheard and silent_ms >= self._reply_after_ms:
+            self._start(self._hear)
+        elif silent_ms >= (self._told_steps + 1) * SILENCE_STEP_MS:
+            self._told_steps = silent_ms // SILENCE_STEP_MS
+            self._start(partial(self._sit_out, self._told_steps * SILENCE_STEP_MS))
+
+    def _begin(self, utterance: _Utterance) -> None:
+        """Put an utterance into playout; its first packet leaves with this pull."""
+        self._utterances += 1
+        self._speaking = utterance
+        self._told_steps = 0
+        if not utterance.barge_in:
+            self._unheard = self._ears.forget(speaking=self._listener.speaking)
+        self._floor_ms = None
+        self._playout.put(self._utterances, utterance.line.pcm)
+        self._playout.end(self._utterances)
+
+    def _notice(self, notice: Notice, begin_ms: int) -> None:
+        """The first or last packet of an utterance left, or it was cut. `begin_ms`: beginning of that packet."""
+        if self._speaking is None:
+            return
+        utterance = self._speaking
+        if isinstance(notice, Started):
+            said, line = utterance.say, utterance.line
+            self._log.emit(
+                UtteranceStarted,
+                at_s=self._log.to_s(begin_ms),
+                utterance_id=notice.tag,
+                said=said.text,
+                spoken=line.spoken,
+                beat=said.beat,
+                voice=self._voice.name,
+            )
+            if self._on_said is not None:
+                self._on_said(said.text, begin_ms, begin_ms + len(line.pcm) * 1000 / self._rate_hz)
+        elif isinstance(notice, Ended):
+            self._log.emit(UtteranceEnded, at_s=self._log.to_s(self._now_ms), utterance_id=notice.tag, cut=notice.cut)
+            self._speaking = None
+            self._quiet_ms = self._now_ms
+            self._ended(utterance, notice)
+
+    def _ended(self, utterance: _Utterance, notice: Ended) -> None:
+        say = utterance.say
+        if utterance.barge_in and not self._over:
+            self._start(partial(self._after_barge_in, utterance, notice))
+        else:
+            self._said(utterance, notice)
+            if not self._over:
+                self._start(self._make_plan)
+        if say.hang_up_after and not notice.cut:
+            self._leave(say.why)
+
+    def _said(self, utterance: _Utterance, notice: Ended) -> None:
+        words = whole_words(utterance.say.text, notice)
+        try:
+            self._mind.said(words, cut=notice.cut, beat=utterance.say.beat)
+        except CallmError as error:
+            self._broke(error)
+
+    def _leave(self, why: str) -> None:
+        self._why = why
+        self._leave_at_ms = self._now_ms + HANG_UP_AFTER_MS
+
+    # -- beside the ticks --------------------------------------------------------------------------------------------
+
+    async def _hear(self) -> None:
+        """The agent's floor has ended: ask the mind."""
+        news = self._news
+        self._unheard = False
+        text = await self._ears.text(self._listener.last_loud_ms)
+        self._note(f"heard: {text}")
+        self._plan = None
+        await self._carry_out(await self._mind.heard(text), news, answers=True)
+
+    async def _sit_out(self, silent_ms: int) -> None:
+        news = self._news
+        await self._carry_out(await self._mind.silence(silent_ms), news, answers=False)
+
+    async def _carry_out(self, action: CallerAction, news: int, *, answers: bool) -> None:
+        line = await self._voice.line(action.text) if isinstance(action, Say) else None
+        if news != self._news:
+            self._unheard = self._unheard or answers
+            self._note("holds back: the agent speaks on")
+            return
+        if isinstance(action, Say) and line is not None:
+            self._note(f"says: {action.why}")
+            self._ready = (_Utterance(action, line), news)
+        elif isinstance(action, HangUp):
+            self._note(f"hangs up: {action.why}")
+            self._leave(action.why)
+        elif answers:
+            self._note(f"waits: {action.why}")
+            self._floor_ms = None
+            await self._make_plan()
+
+    async def _after_barge_in(self, utterance: _Utterance, notice: Ended) -> None:
+        """What was played before the agent gave way is a floor of its own: the one that the caller cut."""
+        text = await self._ears.text(self._listener.last_loud_ms)
+        self._unheard = self._ears.forget(speaking=self._listener.speaking)
+        self._note(f"heard, and cut: {text}")
+        await self._mind.heard(text, interrupted=True)
+        self._said(utterance, notice)
+        await self._make_plan()
+
+    async def _make_plan(self) -> None:
+        plan = self._mind.barge_in()
+        self._plan = None if plan is None else (plan, await self._voice.line(plan.say.text))
+
+    def _start(self, job: Callable[[], Awaitable[None]]) -> None:
+        """Run one step beside the ticks; there is never more than one."""
+
+        async def run() -> None:
+            try:
+                await job()
+            except CallmError as error:
+                self._broke(error)
+
+        self._job = asyncio.create_task(run(), name="caller")
+        self._job.add_done_callback(self._done)
+
+    def _done(self, job: asyncio.Task[None]) -> None:
+        if self._job is job:
+            self._job = None
+        if not job.cancelled() and (error := job.exception()) is not None:
+            self._broke(HarnessError(f"the caller broke: {type(error).__name__}: {error}", stage="caller"))
+
+    def _broke(self, error: CallmError) -> None:
+        if not self._over:
+            self._over = True
+            self._on_error(error)
+
+    def _note(self, note: str) -> None:
+        self._log.emit(CallerNote, note=note)
+
+
+def whole_words(text: str, notice: Ended) -> str:
+    """The leading words of `text` that were whole on the line, taking every character to last equally long."""
+    if notice.samples_played >= notice.samples_total:
+        return text
+    heard = len(text) * notice.samples_played / max(1, notice.samples_total)
+    words: list[str] = []
+    for word in text.split():
+        if len(" ".join([*words, word])) > heard:
+            break
+        words.append(word)
+    return " ".join(words)
