@@ -35,8 +35,11 @@ def safe_name(text: str) -> str:
 
     A name that has to be changed gets a short hash of what it was, so that `a/b` and `a_b` do not share a folder.
     """
-    safe = _UNSAFE.sub("_", text).strip(".")[:MAX_NAME]
-    return safe if safe and safe == text else f"{safe or '_'}-{short_hash(text.encode('utf-8', 'replace'), 6)}"
+    safe = _UNSAFE.sub("_", text).strip(".")
+    if safe == text and 0 < len(safe) <= MAX_NAME:
+        return safe
+    tag = short_hash(text.encode("utf-8", "surrogatepass"), 6)
+    return f"{safe[: MAX_NAME - len(tag) - 1] or '_'}-{tag}"
 
 
 def call_dir(run_dir: Path, *, pack: str, task: str, model: str, line: str, trial: int) -> Path:

@@ -127,7 +127,11 @@ for _tag, _pattern, _first in (
     ("null", r"(?:~|null|Null|NULL|)", ["~", "n", "N", ""]),
     ("bool", r"(?:true|True|TRUE|false|False|FALSE)", list("tTfF")),
     ("int", r"(?:[-+]?(?:0|[1-9][0-9]{0,300})|0x[0-9a-fA-F]{1,64})", list("-+0123456789")),
-    ("float", r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", list("-+.0123456789")),
+    (
+        "float",
+        r"[-+]?(?=.*[.eE])(?:\.[0-9]{1,99}|(?:0|[1-9][0-9]{0,99})(?:\.[0-9]{0,99})?)(?:[eE][-+]?[0-9]{1,2})?",
+        list("-+.0123456789"),
+    ),
     ("merge", r"<<", ["<"]),
 ):
     _UniqueKeys.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"{_pattern}\\Z"), _first)
