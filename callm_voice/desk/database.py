@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from callm_voice.core.errors import ConfigError, HarnessError
+from callm_voice.core.runfolder import disk_errors
 from verifier.trace import Row, State
 
 _TIME_VALUE_AT = {"date": 0, "time": 0, "datetime": 0, "julianday": 0, "unixepoch": 0, "strftime": 1}
@@ -36,16 +37,22 @@ class CallDatabase:
     Args:
         now: the frozen local time.
         path: a file that must not exist yet, or None for memory.
+        image: the content to begin with, from another database's `image()`.
     """
 
-    def __init__(self, now: dt.datetime, path: Path | None = None) -> None:
+    def __init__(self, now: dt.datetime, path: Path | None = None, *, image: bytes = b"") -> None:
         if path is not None and path.exists():
             raise HarnessError(f"{path}: a call's database must be a new file", stage="desk")
+        if path is not None:
+            with disk_errors(path):
+                path.write_bytes(image)
         self.now = now
         self._mode: Literal["open", "own", "tool"] = "open"
         self.connection = sqlite3.connect(
             path or ":memory:", isolation_level=None, check_same_thread=False, cached_statements=0
         )
+        if image and path is None:
+            self.connection.deserialize(image)
         self.connection.row_factory = sqlite3.Row
         self._original = sqlite3.connect(":memory:", check_same_thread=False)
         for pragma in ("foreign_keys = ON", "journal_mode = MEMORY", "synchronous = OFF"):
@@ -84,11 +91,13 @@ class CallDatabase:
         found = self.connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid").fetchall()
         return {name: self._columns(name) for (name,) in found if not name.startswith("sqlite_")}
 
-    def copy(self, path: Path | None = None) -> CallDatabase:
-        """A database with the same rows, for one call."""
-        twin = CallDatabase(self.now, path)
-        self.connection.backup(twin.connection)
-        return twin
+    def image(self) -> bytes:
+        """The content as the bytes of a SQLite file."""
+        self._mode = "open"  # SQLite asks itself for the page count
+        try:
+            return self.connection.serialize()
+        finally:
+            self._mode = "own"
 
     def close(self) -> None:
         """Close; a database in memory is gone then."""
@@ -151,7 +160,7 @@ class CallDatabase:
 
 
 def build_database(schema: Path, seed: Path, now: dt.datetime) -> CallDatabase:
-    """The seeded database of a pack, in memory.
+    """The seeded database of a pack, in memory; the caller closes it.
 
     Raises:
         ConfigError: a statement of either file fails (names file, line and SQLite's words), or reads the real clock.
@@ -177,7 +186,7 @@ def _run_script(database: CallDatabase, path: Path) -> None:
         raise ConfigError(path, word[0], "reads the real clock; write datetime('now'), which is frozen", line=line)
     for line, statement in _statements(text):
         try:
-            database.connection.executescript(statement)
+            database.connection.execute(statement)
         except sqlite3.Error as error:
             raise ConfigError(path, "", f"SQLite says: {error}", line=line) from error
     if database.connection.in_transaction:
@@ -185,17 +194,15 @@ def _run_script(database: CallDatabase, path: Path) -> None:
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
-    """Statements with the 1-based line of their first character that is not space."""
-    held, first_line = "", 1
-    for number, line in enumerate(text.splitlines(keepends=True), start=1):
-        if not held.strip():
-            held, first_line = "", number
-        held += line
-        if sqlite3.complete_statement(held):
-            yield first_line, held
-            held = ""
-    if held.strip():
-        yield first_line, held
+    """Statements with the 1-based line on which each begins; comments before one belong to it."""
+    begin, end = 0, 0
+    while end < len(text):
+        end = text.find(";", end) + 1 or len(text)
+        statement = text[begin:end]
+        if sqlite3.complete_statement(statement) or (end == len(text) and statement.strip()):
+            space = len(statement) - len(statement.lstrip())
+            yield text.count("\n", 0, begin + space) + 1, statement
+            begin = end
 
 
 def _constant(value: str) -> Callable[[], str]:

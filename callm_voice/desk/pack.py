@@ -9,6 +9,7 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -36,7 +37,8 @@ class Pack:
     roles: Mapping[str, Role]
     content_hash: str
     """SHA-256 over the names and bytes of all its files."""
-    _seeded: CallDatabase
+    _seed_state: State
+    _seed_image: bytes
 
     @property
     def id(self) -> str:
@@ -51,7 +53,7 @@ class Pack:
 
     def open_database(self, path: Path | None = None) -> CallDatabase:
         """A freshly seeded database for one call, in memory or in a new file."""
-        return self._seeded.copy(path)
+        return CallDatabase(self.file.now, path, image=self._seed_image)
 
     def dispatcher(self, database: CallDatabase) -> Dispatcher:
         """Runs tool calls on `database`, with a session of its own."""
@@ -60,7 +62,7 @@ class Pack:
 
     def seed_state(self) -> State:
         """The seed as the verifier reads it."""
-        return self._seeded.dump()
+        return copy.deepcopy(self._seed_state)
 
     def arg_types(self) -> dict[str, dict[str, ArgTypeName]]:
         """tool → argument → the verifier's type name, transfers included."""
@@ -112,9 +114,9 @@ def load_pack(path: Path) -> Pack:
     agents = sorted((path / "agents").glob("*.md"))
     roles = {agent.stem: load_role(agent, path / "policies", tools, values) for agent in agents}
     _check_transfers(path, file.start_role, roles)
-    seeded = build_database(path / "schema.sql", path / "seed.sql", file.now)
-    _check_ignored(pack_path, file, seeded)
-    return Pack(path, file, tools, roles, content_hash, seeded)
+    with closing(build_database(path / "schema.sql", path / "seed.sql", file.now)) as seeded:
+        _check_ignored(pack_path, file, seeded)
+        return Pack(path, file, tools, roles, content_hash, seeded.dump(), seeded.image())
 
 
 def _check_transfers(path: Path, start: str, roles: Mapping[str, Role]) -> None:

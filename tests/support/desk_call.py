@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from scripted_model import ScriptedModel
+from support.scripted_model import ScriptedModel
 
 from callm_voice.core.clock import RealClock
 from callm_voice.core.events import EventLog

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from callm_voice.llm.types import (
@@ -28,20 +29,15 @@ def call(name: str, /, call_id: str = "", error: str | None = None, **args: Any)
 
 def answer(*pieces: str | ToolCallReady, usage: UsageReport | None = None, finish: bool = True) -> list[StreamEvent]:
     """The stream of one answer: text pieces and tool calls, one hundredth of a second between any two events."""
-    events: list[Any] = [StreamOpened, FirstChunk]
-    calls = [p for p in pieces if isinstance(p, ToolCallReady)]
-    for piece in pieces:
-        if isinstance(piece, str):
-            events.append(lambda t, text=piece: TextDelta(t, text))
-        else:
-            events.append(lambda t, i=calls.index(piece): ToolCallStarted(t, i))
-    for ready in calls:
-        events.append(lambda t, r=ready: ToolCallReady(t, r.call_id, r.name, r.arguments, r.raw_arguments, r.error))
+    calls = [piece for piece in pieces if isinstance(piece, ToolCallReady)]
+    events: list[StreamEvent] = [StreamOpened(0.0), FirstChunk(0.0)]
+    events += [TextDelta(0.0, p) if isinstance(p, str) else ToolCallStarted(0.0, calls.index(p)) for p in pieces]
+    events += calls
     if usage is not None:
-        events.append(lambda t: UsageReport(t, usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens))
+        events.append(usage)
     if finish:
-        events.append(lambda t: Finished(t, "tool_calls" if calls else "stop"))
-    return [make(round(0.01 * n, 2)) for n, make in enumerate(events)]
+        events.append(Finished(0.0, "tool_calls" if calls else "stop"))
+    return [replace(event, t_s=round(0.01 * n, 2)) for n, event in enumerate(events)]
 
 
 class ScriptedModel:
