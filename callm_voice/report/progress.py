@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, cast
 
 from rich.console import Console
 from rich.text import Text
@@ -32,6 +33,7 @@ from callm_voice.report.text import arguments, clip, mm_ss, styled
 _Line = tuple[str, str, str]
 """Label, text, style."""
 LONGEST_ARGUMENTS = 160
+_Colours = Literal["auto", "standard", "256", "truecolor", "windows"]
 
 
 class LiveProgress:
@@ -45,6 +47,12 @@ class LiveProgress:
     def __init__(self, console: Console, *, notes: bool = False) -> None:
         self._console: Console | None = console
         self._notes = notes
+        self._page = Console(
+            file=io.StringIO(),
+            color_system=cast("_Colours | None", console.color_system),
+            force_terminal=console.is_terminal,
+            no_color=console.no_color,
+        )
         self._sentences: dict[int, SentenceReady] = {}
         self._inferences: dict[int, InferenceStarted] = {}
         self._handlers: dict[type[Event], Callable[[Any], _Line | None]] = {
@@ -74,9 +82,16 @@ class LiveProgress:
         label, text, style = line
         try:
             shown = Text.assemble((f"{mm_ss(event.t_ms):>8}  ", "dim"), (f"{label:<9} ", style), styled(text))
-            self._console.print(shown, soft_wrap=True)
+            self._console.file.write(self._render(shown))
+            self._console.file.flush()
         except (OSError, ValueError):  # a closed pipe or file, or characters that it cannot encode
             self._console = None
+
+    def _render(self, line: Text) -> str:
+        """As the console would write it, which is not asked: it answers a broken pipe with SystemExit."""
+        with self._page.capture() as rendered:
+            self._page.print(line, soft_wrap=True)
+        return rendered.get()
 
     def _remember_inference(self, event: InferenceStarted) -> None:
         self._inferences[event.inference_id] = event
