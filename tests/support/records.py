@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from support.verifier_cases import GOLD_FILE, SEED, perfect_trace
+
 from callm_voice.core.latency import InferenceLatency, LatencySummary, Percentiles, Span, TurnLatency
 from callm_voice.core.record import CallConfig, CallRecord, EngineInfo, Outcome, TranscriptTurn, Usage
-from support.verifier_cases import GOLD_FILE, SEED, perfect_trace
 from verifier.verify import verify
 
 
@@ -25,7 +26,7 @@ def full_record(**changes: Any) -> CallRecord:
         ),
         "engines": {"stt": EngineInfo(engine="scripted", scripted=True, settings={"errors": [["Ana", "Anna"]]})},
         "transcript": (
-            TranscriptTurn(party="agent", turn_id=0, role="router", start_ms=0.0, end_ms=900.0, said="Hi.", played="Hi."),
+            TranscriptTurn(party="agent", turn_id=0, role="router", start_ms=0.0, end_ms=900.0, said="Hi.", played="H"),
             TranscriptTurn(party="caller", turn_id=1, start_ms=1200.0, end_ms=2000.0, said="Füß \u2028", heard="fuss"),
         ),
         "trace": perfect_trace(),
@@ -44,7 +45,7 @@ def full_record(**changes: Any) -> CallRecord:
                     spans=(Span(name="stt", start_ms=2000.0, duration_ms=900.0),),
                 ),
             ),
-            inferences=(InferenceLatency(inference_id=1, turn_id=1, cause="caller_turn", role="router", ttft_ms=250.0),),
+            inferences=(InferenceLatency(inference_id=1, turn_id=1, cause="caller_turn", role="r", ttft_ms=250.0),),
         ),
         "warnings": ("one",),
         "host": {"cpus": 2, "load": [0.5, None]},

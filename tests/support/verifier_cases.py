@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from typing import Any
 
 from verifier.gold import ChangedRow, ExpectedCall, Gold, GoldFile, TableChange
@@ -67,7 +68,7 @@ def perfect_trace() -> Trace:
     """Every expected call once, in order, and the transfers that go with them."""
     calls = tuple(tool_call(want.tool, dict(want.args), n=n) for n, want in enumerate(GOLD.calls))
     roles = ("router", *GOLD.path)
-    handoffs = tuple(Handoff(from_role=a, to_role=b) for a, b in zip(roles, roles[1:], strict=False))
+    handoffs = tuple(Handoff(from_role=a, to_role=b) for a, b in itertools.pairwise(roles))
     return Trace(start_role="router", calls=calls, handoffs=handoffs)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.verifier_cases import SEED
 
 from callm_voice.bench.gold import gold_file, load_gold
 from callm_voice.core.errors import ConfigError
-from support.verifier_cases import SEED
 from verifier.gold import ExpectedCall
 
 pytestmark = pytest.mark.unit

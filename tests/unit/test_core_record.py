@@ -6,10 +6,10 @@ import json
 
 import pytest
 from pydantic import ValidationError
+from support.records import full_record
 
 from callm_voice.core.record import RECORD_VERSION, CallRecord, Usage
 from callm_voice.core.runfolder import dump_record
-from support.records import full_record
 
 pytestmark = pytest.mark.unit
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.records import full_record
 
 from callm_voice.core import runfolder
 from callm_voice.core.errors import ConfigError, DiskError
@@ -22,7 +23,6 @@ from callm_voice.core.runfolder import (
     open_call_folder,
     safe_name,
 )
-from support.records import full_record
 
 pytestmark = pytest.mark.unit
 
@@ -90,9 +90,13 @@ def test_while_a_call_is_written_its_folder_is_not_there(final: Path, tmp_path: 
 
 
 def test_a_block_that_raises_leaves_a_folder_without_a_record(final: Path, tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), open_call_folder(final) as folder:
-        folder.write_text("state.json", "{}")
-        _ = 1 / 0
+    def work() -> None:
+        with open_call_folder(final) as folder:
+            folder.write_text("state.json", "{}")
+            raise KeyError("broken")
+
+    with pytest.raises(KeyError):
+        work()
     assert find_calls(tmp_path) == []
     assert not is_finished(final)
 

@@ -11,8 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-
 from support.verifier_cases import GOLD_FILE, perfect_state, perfect_trace
+
 from verifier.__main__ import main
 
 pytestmark = pytest.mark.unit

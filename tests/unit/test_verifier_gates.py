@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from support.verifier_cases import tool_call
+
 from verifier.gates import ignored_in, path_gate, tools_gate
 from verifier.gold import ExpectedCall
 from verifier.trace import Handoff

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from support.verifier_cases import GOLD_FILE, SEED, perfect_state, perfect_trace
+
 from verifier.gates import state_gate
 from verifier.gold import ChangedRow, GoldError, TableChange
 from verifier.trace import Row, State
