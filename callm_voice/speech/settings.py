@@ -1,0 +1,149 @@
+"""Settings of the speech engines, as a pipeline's YAML gives them. An unknown key is an error, never ignored.
+
+Each of `TtsSettings`, `SttSettings` and `VadSettings` is a union told apart by `engine`; use them as field types.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Positive = Annotated[float, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class PiperSettings(_Settings):
+    """Piper (GPL-3.0, in-process), a VITS voice."""
+
+    engine: Literal["piper"] = "piper"
+    voice: str = "en_US-joe-medium"
+    """A voice of the weights table (`piper-VOICE`), or the path of an .onnx file with its .onnx.json beside it."""
+    speed: Positive = 1.0
+    noise: Annotated[float, Field(ge=0, le=2)] = 0.0
+    """Generator noise. 0: the same text always gives the same samples; the voice's own default is 0.667."""
+    noise_w: Annotated[float, Field(ge=0, le=2)] = 0.0
+    """Noise of the phoneme lengths; the voice's own default is 0.8."""
+    peak_dbov: Annotated[float, Field(le=0)] = -3.0
+    """Each utterance is scaled so that its highest sample is here."""
+
+
+class HibariSettings(_Settings):
+    """Hibari, a small seeded voice: the caller's."""
+
+    engine: Literal["hibari"] = "hibari"
+    voice: Literal["af_heart"] = "af_heart"
+    speed: Positive = 1.0
+    peak_dbov: Annotated[float, Field(le=0)] = -3.0
+
+
+class ScriptedTtsSettings(_Settings):
+    """Speech-shaped sound of the right length, without any model."""
+
+    engine: Literal["scripted"] = "scripted"
+    words_per_min: Positive = 150.0
+    rate_hz: Literal[8000, 16000, 24000] = 16000
+
+
+class WhisperSettings(_Settings):
+    """faster-whisper with explicit decode options."""
+
+    engine: Literal["whisper"] = "whisper"
+    model: str = "base"
+    """A model of the weights table (`whisper-MODEL`), the path of a CTranslate2 folder, or `hub:NAME`."""
+    device: Literal["cpu", "cuda"] = "cpu"
+    device_index: Annotated[int, Field(ge=0)] = 0
+    compute_type: str = "int8"
+    cpu_threads: Annotated[int, Field(ge=1)] = 2
+    language: str = "en"
+    beam_size: Annotated[int, Field(ge=1, le=10)] = 1
+    window_s: Annotated[float, Field(ge=5, le=30)] = 30.0
+    """What a segment is padded to. Whisper was trained on 30; 15 halves the time of a short segment for a little WER;
+    a segment that does not fit is decoded in windows of 30."""
+    loop_ngram: Annotated[int, Field(ge=0)] = 5
+    """`no_repeat_ngram_size` of the second decoding, which runs only when the first one looped. 0: never."""
+    no_speech: Share = 0.6
+    """A segment is rejected where P(no speech) is at least this and the mean log probability below `unsure_logprob`."""
+    unsure_logprob: Annotated[float, Field(le=0)] = -0.7
+    min_logprob: Annotated[float, Field(le=0)] = -1.2
+    """A segment is rejected below this mean log probability of its tokens, whatever P(no speech) is."""
+    max_compression: Positive = 2.4
+    """Text that zlib shrinks more than this, digits left out, is taken for a loop."""
+    min_level_dbov: Annotated[float, Field(le=0)] = -65.0
+    """A segment whose loudest 20 ms lie below this is not decoded at all."""
+    lead_silence_ms: Annotated[int, Field(ge=0, le=2000)] = 0
+    trail_silence_ms: Annotated[int, Field(ge=0, le=2000)] = 0
+    """Silence added around the segment before decoding."""
+    hotwords: str | None = None
+    initial_prompt: str | None = None
+    """Both bias the recogniser; the record says with what."""
+
+
+class ScriptedSttSettings(_Settings):
+    """Returns what was said, with set errors and delays."""
+
+    engine: Literal["scripted"] = "scripted"
+    word_error_rate: Share = 0.0
+    """Share of words that are replaced or dropped, drawn by `seed` and the text."""
+    replace: dict[str, str] = Field(default_factory=dict)
+    """Exact phrases that are always misheard, case kept as given."""
+    delay_ms: Annotated[float, Field(ge=0)] = 0.0
+    """Reported as the decode time; whoever runs the engine lets this much time pass."""
+    seed: int = 0
+
+
+class WebrtcVadSettings(_Settings):
+    """The classic telephone detector; for quiet lines."""
+
+    engine: Literal["webrtc"] = "webrtc"
+    mode: Literal[0, 1, 2, 3] = 2
+    frame_ms: Literal[10, 20, 30] = 20
+
+
+class SileroVadSettings(_Settings):
+    """The small recurrent network; for noisy lines."""
+
+    engine: Literal["silero"] = "silero"
+
+
+class EnergyVadSettings(_Settings):
+    """A level gate; for scripted sound only."""
+
+    engine: Literal["energy"] = "energy"
+    threshold_dbov: Annotated[float, Field(le=0)] = -45.0
+
+
+class EndpointingSettings(_Settings):
+    """When a turn starts and ends. All times are on the line's clock."""
+
+    start_ms: Annotated[int, Field(ge=0)] = 100
+    """Speech this long starts a turn."""
+    stop_ms: Annotated[int, Field(ge=0)] = 200
+    """Non-speech this long is a pause (`SpeechStopped`)."""
+    speculate_ms: Annotated[int, Field(ge=0)] | None = 200
+    """Non-speech this long: the audio so far is given out (`SilenceBegan`) for a transcription ahead of time."""
+    silence_ms: Annotated[int, Field(ge=0)] = 500
+    """The turn ends this long after the last speech frame."""
+    min_speech_ms: Annotated[int, Field(ge=0)] = 100
+    """A stretch with less speech than this in sum is noise: no turn starts."""
+    max_turn_ms: Annotated[int, Field(ge=1000)] = 28_000
+    """A turn is ended here even if speech goes on: competing speech and noise can hold any detector up."""
+    pre_roll_ms: Annotated[int, Field(ge=0)] = 300
+    """Audio from before the first speech frame that belongs to the segment, so that a short "yes" is whole."""
+    post_roll_ms: Annotated[int, Field(ge=0)] = 200
+    """Audio after the last speech frame that stays in the segment."""
+    smooth_frames: Annotated[int, Field(ge=1, le=50)] = 5
+    """The detector's confidence is averaged over this many of its frames."""
+    threshold: Annotated[float, Field(gt=0, le=1)] = 0.5
+    """A smoothed confidence of at least this is speech."""
+    min_level_dbov: float | None = None
+    """Frames quieter than this are never speech; None: no gate."""
+
+
+TtsSettings = Annotated[PiperSettings | HibariSettings | ScriptedTtsSettings, Field(discriminator="engine")]
+SttSettings = Annotated[WhisperSettings | ScriptedSttSettings, Field(discriminator="engine")]
+VadSettings = Annotated[WebrtcVadSettings | SileroVadSettings | EnergyVadSettings, Field(discriminator="engine")]

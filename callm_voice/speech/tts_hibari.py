@@ -1,0 +1,52 @@
+"""Hibari, in-process: the caller's voice. Seeded, so the same text and seed give the same samples."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from callm_voice.core import weights
+from callm_voice.core.errors import EngineError
+from callm_voice.core.record import EngineInfo
+from callm_voice.speech.engines import Pcm
+from callm_voice.speech.imports import load
+from callm_voice.speech.pcm import at_peak
+from callm_voice.speech.settings import HibariSettings
+
+WEIGHT = "hibari-af_heart"
+
+
+class HibariTts:
+    """The voice that the hibari-tts library carries; its other voices would be downloaded and are not used.
+
+    Args:
+        settings: see `HibariSettings`.
+
+    Raises:
+        MissingDependencyError: hibari-tts is not installed.
+        BadWeightError: the installed voice is not the listed one.
+    """
+
+    def __init__(self, settings: HibariSettings) -> None:
+        hibari = load("hibari", package="hibari-tts", extra="cpu")
+        model = weights.path(WEIGHT)
+        try:
+            self._voice = hibari.Hibari(voice="heart", model=str(model), threads=1)
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            raise EngineError(f"Hibari cannot load {model}: {error}", stage="tts") from error
+        self._settings = settings
+        self.rate_hz = int(hibari.SAMPLE_RATE)
+        self.info = EngineInfo(
+            engine="hibari",
+            model=settings.voice,
+            sha256=weights.weight(WEIGHT).files[0].sha256,
+            settings=settings.model_dump(exclude={"engine", "voice"}),
+        )
+        self.synthesise("Hello.")
+
+    def synthesise(self, text: str, *, seed: int = 0) -> Pcm:
+        """See `TtsEngine`."""
+        try:
+            samples = self._voice(text, speed=self._settings.speed, seed=seed)
+        except (RuntimeError, ValueError, KeyError, IndexError) as error:
+            raise EngineError(f"Hibari failed on {text[:60]!r}: {error}", stage="tts") from error
+        return at_peak(np.asarray(samples, np.float32), self._settings.peak_dbov)
