@@ -23,9 +23,9 @@ class Condition:
     none_of: tuple[re.Pattern[str], ...]
 
     @property
-    def empty(self) -> bool:
-        """Whether it holds always."""
-        return not (self.any_of or self.all_of or self.none_of)
+    def specific(self) -> bool:
+        """Whether it wants certain words; without any it holds on most floors."""
+        return bool(self.any_of or self.all_of)
 
     def holds(self, text: str) -> bool:
         """Whether the agent's words satisfy it."""

@@ -4,7 +4,7 @@ On each floor of the agent's, the first of these that applies:
 
 1. one of its facts was read back wrong → it puts that right;
 2. the floor ends with a hold and asks nothing → it waits, for speaking now would interrupt an agent at work;
-3. a beat whose conditions hold, in the order of the file (one without `when` gives way to 4);
+3. a beat whose conditions hold, in the order of the file (one that wants no certain words gives way to 4);
 4. a general answer from its traits: yes to a right read-back, its name spelled, a fact, its last line again;
 5. nothing was asked → it waits a while;
 6. its current ask again, a few times, and then it gives up.
@@ -171,7 +171,7 @@ class ScriptedCaller:
         general = self._answers.general(fresh, self._last_line)
         if general is not None and not self._may_answer(general.text):
             general = None
-        beat = self._next_beat((fresh,) if general else (fresh, text), conditional=general is not None)
+        beat = self._next_beat((fresh,) if general else (fresh, text), specific=general is not None)
         if beat is not None:
             return beat
         if general is not None:
@@ -182,11 +182,11 @@ class ScriptedCaller:
             return Wait("still on hold")
         return self._repeat("nothing in the script matches", "repeat", confirm=asks_to_confirm(fresh))
 
-    def _next_beat(self, views: Sequence[str], *, conditional: bool) -> CallerAction | None:
+    def _next_beat(self, views: Sequence[str], *, specific: bool) -> CallerAction | None:
         """The first beat in the order of the file that can be played on one of the views of the floor."""
         for line in self._script.lines:
             when = line.when
-            if line.beat.barge_in_ms is not None or not self._playable(line) or (conditional and when.empty):
+            if line.beat.barge_in_ms is not None or not self._playable(line) or (specific and not when.specific):
                 continue
             if not any(when.holds(view) for view in views):
                 continue

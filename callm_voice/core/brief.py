@@ -35,7 +35,8 @@ class Beat(_Strict):
     say: str
     """Empty: say nothing (with `hang_up`, or to wait)."""
     when: Expect = Expect()
-    """Empty: holds always, except on a floor that puts the caller on hold or asks it something it can answer itself."""
+    """Without `any_of` and `all_of` it holds on most floors; such a beat gives way where the caller can answer from its
+    traits by itself. No beat is played on a floor that puts the caller on hold; the words count with the next floor."""
     after: tuple[Name, ...] = ()
     """Beats that must have been played before."""
     before: tuple[Name, ...] = ()
