@@ -37,7 +37,7 @@ class BandFilter:
     def process(self, frame: Pcm) -> Pcm:
         """The filtered (samples,) int16, as many as went in."""
         silent = not frame.any()
-        if silent and self._at_rest:
+        if frame.size == 0 or (silent and self._at_rest):
             return np.zeros(frame.size, dtype=np.int16)
         out, self._state = signal.sosfilt(self._sos, frame, zi=self._state)
         # Left alone, the state of a silent line would decay into denormal numbers, which are slow.

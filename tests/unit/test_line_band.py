@@ -79,6 +79,13 @@ def test_a_constant_offset_is_removed() -> None:
     assert np.abs(out[RATE_HZ // 2 :]).max() == 0
 
 
+def test_an_empty_packet_changes_nothing_while_it_rings() -> None:
+    band, other = telephone(), telephone()
+    assert np.array_equal(band.process(tone(1000)), other.process(tone(1000)))
+    assert band.process(tone(1000)[:0]).size == 0
+    assert np.array_equal(band.process(tone(500)), other.process(tone(500)))
+
+
 def test_the_filter_rings_out_and_then_rests_at_exact_silence() -> None:
     band = telephone()
     band.process(tone(1000))
