@@ -48,7 +48,9 @@ TEAM_OF: dict[str, str] = {
 }
 """Topic of a message → who gets it; every other topic goes to the front desk."""
 
-APPOINTMENT = 'id, patient_id, location_id, provider_id, appointment_type_code, "start", "end", description, status, created_at'
+APPOINTMENT = (
+    'id, patient_id, location_id, provider_id, appointment_type_code, "start", "end", description, status, created_at'
+)
 OPEN_ITEMS = """
     SELECT item.id AS line_item_id, item.description,
            item.amount_cents - coalesce((SELECT sum(amount_cents) FROM payments WHERE line_item_id = item.id), 0)
@@ -73,7 +75,7 @@ def identify_patient(
     Args:
         first_name: First name as the caller gave or spelled it.
         last_name: Last name as the caller gave or spelled it.
-        dob: Date of birth, YYYY-MM-DD.
+        dob: Date of birth.
     """
     if ctx.session["failed_checks"] >= MAX_FAILED_CHECKS:
         return _locked(ctx)
@@ -83,7 +85,8 @@ def identify_patient(
     exact = [p for p in alike if all(_same_text(p[k], v) for k, v in zip(_NAME_KEYS, asked, strict=True))]
     if not alike:
         return ctx.fail(
-            "no_match", "I can't find a chart under that. Could you spell your last name and give me your date of birth?"
+            "no_match",
+            "I can't find a chart under that. Could you spell your last name and give me your date of birth?",
         )
     if not exact and len(alike) > 1:
         return ctx.fail("several_match", "I have more than one person close to that. Could you spell your full name?")
@@ -105,7 +108,7 @@ def verify_identity(ctx: ToolContext, full_name: Annotated[str, Name], dob: dt.d
 
     Args:
         full_name: First and last name, spelled as on the chart.
-        dob: Date of birth, YYYY-MM-DD.
+        dob: Date of birth.
     """
     if ctx.session["failed_checks"] >= MAX_FAILED_CHECKS:
         return _locked(ctx)
@@ -129,13 +132,15 @@ def register_new_patient(
     zip_code: str,
     home_location_id: str,
 ) -> Envelope:
-    """Open a chart for a caller who has never been seen here. Read every detail back first. The caller then counts as verified.
+    """Open a chart for a caller who has never been seen here.
+
+    Read every detail back first. The caller then counts as verified.
 
     Args:
         first_name: First name, as spelled by the caller.
         last_name: Last name, as spelled by the caller.
-        dob: Date of birth, YYYY-MM-DD.
-        mobile_e164: Mobile number, like +12125550133.
+        dob: Date of birth.
+        mobile_e164: Mobile number.
         zip_code: Five-digit ZIP code of the home address.
         home_location_id: The office they want to use, by its id.
     """
@@ -158,7 +163,8 @@ def register_new_patient(
         return _unknown(ctx, "locations", "home_location_id")
     patient_id = _new_patient_id(ctx, first, last)
     ctx.run(
-        "INSERT INTO patients (id, first_name, last_name, dob, zip, mobile_e164, home_location_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO patients (id, first_name, last_name, dob, zip, mobile_e164, home_location_id)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
         *(patient_id, first, last, dob, zip_code, mobile_e164, home_location_id),
     )
     ctx.session["patient_id"] = patient_id
@@ -166,10 +172,9 @@ def register_new_patient(
 
 
 def get_patient_summary(ctx: ToolContext) -> Envelope:
-    """The verified patient's chart at a glance: home office, upcoming appointments with their ids, balance, insurance, flags.
+    """The verified patient's chart : upcoming appointments with their ids, balance, home office, insurance, flags.
 
-    Read it before you talk about an appointment. Amounts are in cents. It holds more than the caller asked for: say
-    only what the call needs.
+    Read it before you talk about an appointment. Amounts are in cents.
     """
     patient = _verified(ctx)
     if patient is None:
@@ -193,7 +198,8 @@ def get_patient_summary(ctx: ToolContext) -> Envelope:
             ),
             "portal_active": bool(patient["portal_active"]),
             "open_orders": ctx.rows(
-                "SELECT id, kind, description, ordered_on FROM orders WHERE patient_id = ? AND status = 'open' ORDER BY id",
+                "SELECT id, kind, description, ordered_on FROM orders WHERE patient_id = ? AND status = 'open'"
+                " ORDER BY id",
                 patient_id,
             ),
             "clinical_flags": [
@@ -246,7 +252,8 @@ def list_appointment_types(ctx: ToolContext, service: Service | None = None) -> 
         service: Only this branch of care.
     """
     found = ctx.rows(
-        "SELECT code, name, service, minutes, new_ok FROM appointment_types WHERE ? IS NULL OR service = ? ORDER BY code",
+        "SELECT code, name, service, minutes, new_ok FROM appointment_types WHERE ? IS NULL OR service = ?"
+        " ORDER BY code",
         *(service, service),
     )
     return ctx.ok({"appointment_types": [{**t, "new_ok": bool(t["new_ok"])} for t in found]})
@@ -265,12 +272,14 @@ def get_practice_fact(ctx: ToolContext, topic: FactTopic) -> Envelope:
 def take_message(
     ctx: ToolContext, topic: Topic, message: str, callback_e164: Annotated[str, Phone] | None = None
 ) -> Envelope:
-    """Leave a message for the team that handles the topic. For what this desk cannot do itself, and only if the caller wants it.
+    """Leave a message for the team that handles the topic.
+
+    For what this desk cannot do itself, and only if the caller wants it.
 
     Args:
         topic: What it is about; it decides which team reads it.
         message: One or two sentences with what the team needs to act.
-        callback_e164: Number to call back, like +12125550133, if the caller wants a call.
+        callback_e164: Number to call back, if the caller wants a call.
     """
     if not message.strip():
         return ctx.fail("message_empty", "What should I write down for them?")
@@ -290,7 +299,10 @@ def take_message(
 
 
 def get_account_balance(ctx: ToolContext) -> Envelope:
-    """What the verified patient owes: the total and each open charge, in cents. The only source of an amount that you may say."""
+    """What the verified patient owes: the total and each open charge, in cents.
+
+    The only source of an amount that you may say.
+    """
     patient = _verified(ctx)
     if patient is None:
         return _not_verified(ctx)
@@ -325,7 +337,9 @@ def list_payments(ctx: ToolContext) -> Envelope:
 
 
 def offer_financing(ctx: ToolContext) -> Envelope:
-    """Look up whether the verified patient can pay the balance over time, and with whom. Signs nobody up and writes nothing.
+    """Look up whether the verified patient can pay the balance over time, and with whom.
+
+    Signs nobody up and writes nothing.
 
     Call it before you say anything about a plan.
     """
@@ -334,9 +348,12 @@ def offer_financing(ctx: ToolContext) -> Envelope:
         return _not_verified(ctx)
     balance = sum(item["amount_cents"] for item in ctx.rows(OPEN_ITEMS, patient["id"]))
     if patient["account_standing"] == "collections":
-        return ctx.ok({"eligible": False, "provider": None, "note": "The billing team arranges plans for this account."})
+        return ctx.ok(
+            {"eligible": False, "provider": None, "note": "The billing team arranges plans for this account."}
+        )
     program = ctx.row(
-        "SELECT provider FROM financing_programs WHERE active = 1 AND min_balance_cents <= ? ORDER BY min_balance_cents",
+        "SELECT provider FROM financing_programs WHERE active = 1 AND min_balance_cents <= ?"
+        " ORDER BY min_balance_cents",
         balance,
     )
     if program is None:
@@ -347,10 +364,12 @@ def offer_financing(ctx: ToolContext) -> Envelope:
 def send_payment_link(
     ctx: ToolContext, mobile_e164: Annotated[str, Phone], amount_cents: int | None = None
 ) -> Envelope:
-    """Text the verified patient a link to pay or to set up financing. Ask for the mobile first; only the one on the chart works.
+    """Text the verified patient a link to pay or to set up financing.
+
+    Ask for the mobile first; only the one on the chart works.
 
     Args:
-        mobile_e164: The mobile that the caller gave, like +12125550133.
+        mobile_e164: The mobile that the caller gave.
         amount_cents: Only for part of the balance, if the caller named an amount. Leave it out for the whole balance.
     """
     patient = _verified(ctx)
@@ -360,9 +379,13 @@ def send_payment_link(
     if balance == 0:
         return ctx.fail("nothing_due", "You don't owe anything right now, so there is nothing to pay.")
     if mobile_e164 != patient["mobile_e164"]:
-        return ctx.fail("mobile_not_on_file", "I can only text the mobile number on your chart. Which one would that be?")
+        return ctx.fail(
+            "mobile_not_on_file", "I can only text the mobile number on your chart. Which one would that be?"
+        )
     if amount_cents is not None and not 0 < amount_cents <= balance:
-        return ctx.fail("amount_not_payable", "That isn't an amount I can put on the link. How much would you like to pay?")
+        return ctx.fail(
+            "amount_not_payable", "That isn't an amount I can put on the link. How much would you like to pay?"
+        )
     amount = None if amount_cents == balance else amount_cents
     key = (patient["id"], LINK_CHANNEL, mobile_e164, amount, ctx.now)
     if not ctx.row(
@@ -371,13 +394,17 @@ def send_payment_link(
         *key,
     ):
         ctx.run(
-            "INSERT INTO payment_links (patient_id, channel, mobile_e164, amount_cents, sent_at) VALUES (?, ?, ?, ?, ?)", *key
+            "INSERT INTO payment_links (patient_id, channel, mobile_e164, amount_cents, sent_at)"
+            " VALUES (?, ?, ?, ?, ?)",
+            *key,
         )
     return ctx.ok({"sent": True, "channel": LINK_CHANNEL, "mobile_e164": mobile_e164, "amount_cents": amount})
 
 
 def request_charge_review(ctx: ToolContext, line_item_id: str, reason: str) -> Envelope:
-    """Ask the billing team to check a charge that the caller says is wrong. Only after explain_charge, and only if they still object.
+    """Ask the billing team to check a charge that the caller says is wrong.
+
+    Only after explain_charge, and only if they still object.
 
     Args:
         line_item_id: Id of the charge, from get_account_balance.
@@ -411,14 +438,16 @@ def find_slots(
     time_of_day: Literal["any", "morning", "afternoon"] = "any",
     max_results: int = 3,
 ) -> Envelope:
-    """Free appointment times, soonest first. The only source of a time that you may offer; times change during the call.
+    """Free appointment times, soonest first.
+
+    The only source of a time that you may offer; times change during the call.
 
     Args:
         location_ids: Offices to look at, by id, like ["loc_park_ave"].
         appointment_type_code: Only times of providers who do this kind of visit.
         provider_id: Only this provider, if the caller insists on one.
-        earliest: First day to look at, YYYY-MM-DD, if the caller set one.
-        latest: Last day to look at, YYYY-MM-DD, if the caller set one.
+        earliest: First day to look at, if the caller set one.
+        latest: Last day to look at, if the caller set one.
         time_of_day: Only if the caller asked for mornings (before noon) or afternoons.
         max_results: How many times at most, 1 to 10.
     """
@@ -429,8 +458,9 @@ def find_slots(
     if provider_id is not None and not _known(ctx, "providers", provider_id):
         return _unknown(ctx, "providers", "provider_id")
     found = ctx.rows(
-        'SELECT slots.id AS slot_id, location_id, locations.name AS location, provider_id, providers.name AS provider,'
-        ' "start", "end" FROM slots JOIN locations ON locations.id = location_id JOIN providers ON providers.id = provider_id'
+        "SELECT slots.id AS slot_id, location_id, locations.name AS location, provider_id, providers.name AS provider,"
+        ' "start", "end" FROM slots JOIN locations ON locations.id = location_id'
+        " JOIN providers ON providers.id = provider_id"
         ' WHERE appointment_id IS NULL AND blocked IS NULL AND "start" > ? ORDER BY "start", slots.id',
         ctx.now,
     )
@@ -448,7 +478,9 @@ def find_slots(
 
 
 def book_appointment(ctx: ToolContext, slot_id: str, appointment_type_code: str) -> Envelope:
-    """Book a new appointment for the verified patient. Only after they agreed to day, time and office. To move one, use reschedule_appointment.
+    """Book a new appointment for the verified patient.
+
+    Only after they agreed to day, time and office. To move one, use reschedule_appointment.
 
     Args:
         slot_id: Id of a free time, from find_slots.
@@ -476,7 +508,7 @@ def book_appointment(ctx: ToolContext, slot_id: str, appointment_type_code: str)
     if refusal is not None:
         return refusal
     new_id = ctx.run(
-        "INSERT INTO appointments (patient_id, location_id, provider_id, appointment_type_code, \"start\", \"end\","
+        'INSERT INTO appointments (patient_id, location_id, provider_id, appointment_type_code, "start", "end",'
         " description, status, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, 'booked', ?)",
         *(patient["id"], slot["location_id"], slot["provider_id"], appointment_type_code, slot["start"], slot["end"]),
         *(kind["name"], ctx.now.isoformat(sep=" ")),
@@ -492,12 +524,14 @@ def reschedule_appointment(
     new_end: dt.datetime,
     new_slot_id: str | None = None,
 ) -> Envelope:
-    """Move an upcoming appointment of the verified patient to a free time from find_slots. Only after they agreed to the new day and time.
+    """Move an upcoming appointment of the verified patient to a free time from find_slots.
+
+    Only after they agreed to the new day and time.
 
     Args:
         appointment_id: Id of the appointment, from get_patient_summary.
-        new_start: Start of the free time, YYYY-MM-DDTHH:MM.
-        new_end: End of the free time, YYYY-MM-DDTHH:MM.
+        new_start: Start of the free time.
+        new_end: End of the free time.
         new_slot_id: Id of the free time. Needed if the visit moves to another office or provider.
     """
     own = _own_appointment(ctx, appointment_id)
@@ -513,7 +547,8 @@ def reschedule_appointment(
         ctx.run("UPDATE slots SET appointment_id = NULL WHERE appointment_id = ?", own["id"])
         ctx.run("UPDATE slots SET appointment_id = ? WHERE id = ?", own["id"], slot["id"])
         ctx.run(
-            'UPDATE appointments SET location_id = ?, provider_id = ?, "start" = ?, "end" = ?, status = \'booked\' WHERE id = ?',
+            'UPDATE appointments SET location_id = ?, provider_id = ?, "start" = ?, "end" = ?,'
+            " status = 'booked' WHERE id = ?",
             *(slot["location_id"], slot["provider_id"], slot["start"], slot["end"], own["id"]),
         )
     return ctx.ok(
@@ -527,7 +562,9 @@ def reschedule_appointment(
 
 
 def cancel_appointment(ctx: ToolContext, appointment_id: int, fee_accepted: bool = False) -> Envelope:
-    """Cancel an upcoming appointment of the verified patient. Only after you read it back and they said to cancel it, not to move it.
+    """Cancel an upcoming appointment of the verified patient.
+
+    Only after you read it back and they said to cancel it, not to move it.
 
     Args:
         appointment_id: Id of the appointment, from get_patient_summary.
@@ -571,7 +608,9 @@ def confirm_appointment(ctx: ToolContext, appointment_id: int) -> Envelope:
 
 
 def join_waitlist(ctx: ToolContext, location_id: str, appointment_type_code: str) -> Envelope:
-    """Put the verified patient on the list for an earlier time. Only if they ask for it or agree to it; it moves nothing.
+    """Put the verified patient on the list for an earlier time.
+
+    Only if they ask for it or agree to it; it moves nothing.
 
     Args:
         location_id: Office, by id.
@@ -632,8 +671,8 @@ def _new_patient_id(ctx: ToolContext, first: str, last: str) -> str:
 def _verified(ctx: ToolContext) -> Row | None:
     """The verified patient's row with the name of the home office, or None."""
     return ctx.row(
-        "SELECT patients.*, locations.name AS home_office FROM patients JOIN locations ON locations.id = home_location_id"
-        " WHERE patients.id = ?",
+        "SELECT patients.*, locations.name AS home_office FROM patients"
+        " JOIN locations ON locations.id = home_location_id WHERE patients.id = ?",
         ctx.session["patient_id"],
     )
 
@@ -643,7 +682,9 @@ def _not_verified(ctx: ToolContext) -> Envelope:
 
 
 def _locked(ctx: ToolContext) -> Envelope:
-    return ctx.fail("identity_locked", "I can't confirm your identity on this call. I can take a message for the office.")
+    return ctx.fail(
+        "identity_locked", "I can't confirm your identity on this call. I can take a message for the office."
+    )
 
 
 def _known(ctx: ToolContext, table: Literal["locations", "providers", "appointment_types"], key: str) -> bool:
@@ -661,9 +702,7 @@ def _unknown(
 
 
 def _own_item(ctx: ToolContext, line_item_id: str) -> Row | None:
-    return ctx.row(
-        "SELECT * FROM line_items WHERE id = ? AND patient_id = ?", line_item_id, ctx.session["patient_id"]
-    )
+    return ctx.row("SELECT * FROM line_items WHERE id = ? AND patient_id = ?", line_item_id, ctx.session["patient_id"])
 
 
 def _no_item(ctx: ToolContext) -> Envelope:
@@ -691,9 +730,7 @@ def _no_appointment(ctx: ToolContext) -> Envelope:
     return ctx.fail("appointment_unknown", "I don't see that appointment coming up for you. Let me look again.")
 
 
-def _slot_for(
-    ctx: ToolContext, own: Row, start: dt.datetime, end: dt.datetime, slot_id: str | None
-) -> Row | None:
+def _slot_for(ctx: ToolContext, own: Row, start: dt.datetime, end: dt.datetime, slot_id: str | None) -> Row | None:
     """The slot that is meant: the named one, else the one of this time with the same provider and office."""
     times = (start.isoformat(timespec="minutes"), end.isoformat(timespec="minutes"))
     if slot_id is not None:
