@@ -52,7 +52,7 @@ _DATETIME = re.compile(rf"(?P<date>.+?)(?:[Tt]|,? (?:at )?)(?P<time>{_TIME_FORM}
 _PHONE_SEPARATORS = re.compile(r"[\s().\-\u2010-\u2015]+")
 
 
-class _TooDeep(Exception):
+class _TooDeep(ValueError):
     pass
 
 
@@ -65,7 +65,16 @@ def same(expected: Any, actual: Any, arg_type: ArgType | None = None) -> bool:
 
 
 def canonical(value: Any, arg_type: ArgType | None = None) -> Hashable:
-    """The canonical form of one value; hashable, and the tag of its kind is a part of it."""
+    """The canonical form of one value; hashable.
+
+    It is `(arg_type, form)` if the value is in one of the written forms of its type, where `form` is a str (string,
+    name, phone in E.164, boolean as `true` or `false`), a Decimal (integer, number), or a date, time or datetime of
+    `datetime`. Else it begins with the name of the value's JSON type. The desk reads arguments by it, so that a call
+    that is scored as right is one that ran.
+
+    Raises:
+        ValueError: the value is nested deeper than `MAX_DEPTH` (`same` takes that for unequal).
+    """
     if arg_type is not None and arg_type in _RULES:
         found = _RULES[arg_type](value)
         if found is not None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from verifier.gold import ArgType
-from verifier.normalise import MAX_DEPTH, same
+from verifier.normalise import MAX_DEPTH, canonical, same
 
 pytestmark = pytest.mark.unit
 
@@ -115,6 +117,29 @@ def test_a_value_that_is_nested_too_deeply_equals_nothing() -> None:
     for _ in range(MAX_DEPTH + 2):
         deep = [deep]
     assert not same(deep, deep)
+
+
+@pytest.mark.parametrize(
+    ("arg_type", "value", "form"),
+    [
+        ("date", "June 30, 1972", dt.date(1972, 6, 30)),
+        ("datetime", "2026-08-24 09:00", dt.datetime(2026, 8, 24, 9, 0)),  # noqa: DTZ001 - local by meaning
+        ("time", "9 am", dt.time(9)),
+        ("integer", "25", Decimal(25)),
+        ("boolean", True, "true"),
+        ("phone", "212-555-0133", "+12125550133"),
+        ("name", "Ana  Field", "ana field"),
+    ],
+)
+def test_a_written_form_of_its_type_becomes_the_value_that_the_desk_works_with(
+    arg_type: ArgType, value: Any, form: Any
+) -> None:
+    assert canonical(value, arg_type) == (arg_type, form)
+
+
+def test_what_is_in_no_form_of_its_type_is_tagged_with_its_json_type() -> None:
+    assert canonical("soonish", "date") == ("string", "soonish")
+    assert canonical(True, "integer") == ("boolean", True)
 
 
 def test_numbers_of_absurd_size_are_compared_not_computed() -> None:

@@ -118,6 +118,11 @@ def test_a_column_that_gold_leaves_out_is_null() -> None:
     assert not state_gate({"t": [{"id": 1}]}, {"t": [{"id": 1, "note": "x"}]}, {}).passed
 
 
+def test_which_of_two_equal_rows_is_shown_as_extra_does_not_depend_on_their_order() -> None:
+    rows: list[Row] = [{"id": 1, "note": None}, {"id": 1}]
+    assert state_gate({"t": [{"id": 1}]}, {"t": rows}, {}) == state_gate({"t": [{"id": 1}]}, {"t": rows[::-1]}, {})
+
+
 def test_rows_without_an_id_are_paired_with_the_closest_row() -> None:
     expected: State = {"t": [{"a": 1, "b": 2, "c": 3}, {"a": 7, "b": 8, "c": 9}]}
     actual: State = {"t": [{"a": 7, "b": 8, "c": 0}, {"a": 1, "b": 2, "c": 0}]}
