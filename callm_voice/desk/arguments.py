@@ -142,7 +142,7 @@ def _name(value: Any) -> str:
 
 
 def _list(value: Any) -> list[str]:
-    if not isinstance(value, list):
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ValueError
     return [_text(item) for item in value]
 

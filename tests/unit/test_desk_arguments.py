@@ -72,6 +72,7 @@ def test_a_value_that_means_the_same_is_taken(annotation, given, taken):
         (Literal["a", "b"], "A"),
         (list[str], "x"),
         (list[str], [["x"]]),
+        (list[str], [5]),
         (list[str], {"x": 1}),
     ],
 )
