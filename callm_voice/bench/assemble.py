@@ -6,6 +6,7 @@ import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from callm_voice import __version__
 from callm_voice.bench.resolve import ResolvedCall
@@ -88,10 +89,12 @@ def assemble(resolved: ResolvedCall, result: CallResult) -> CallRecord:
 def judge(resolved: ResolvedCall, result: CallResult) -> tuple[Outcome, Verdict | None]:
     """A call that something of ours or around us broke is neither pass nor fail; every other call has a verdict."""
     if result.fault is not None:
-        kind = "infrastructure" if result.fault == "infrastructure" else "harness"
+        kind: Literal["harness", "infrastructure"] = (
+            "infrastructure" if result.fault == "infrastructure" else "harness"
+        )
         return Outcome(status="invalid", invalid_kind=kind, end_reason=result.reason, detail=result.detail), None
     verdict = verify(result.trace, result.state, resolved.gold_file)
-    status = "pass" if verdict.passed else "fail"
+    status: Literal["pass", "fail"] = "pass" if verdict.passed else "fail"
     return Outcome(status=status, end_reason=result.reason, detail=result.detail), verdict
 
 

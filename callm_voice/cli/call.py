@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 from pydantic import ValidationError
 
+from callm_voice.bench.callspec import CallSpec
 from callm_voice.cli.common import JSON_OPTION, err, out, print_json, say
 from callm_voice.core.errors import UsageError
 from callm_voice.core.record import CallRecord
@@ -36,12 +37,12 @@ def call(
 
     Exits with 0 if the call passed, 1 if it failed, 3 if it is invalid.
     """
-    from callm_voice.bench.callspec import CallSpec
-
     try:
-        spec = CallSpec(
-            task=task, model=model, pipeline=pipeline, line=line, caller=caller, seed=seed, trial=trial,
-            pace=pace, run_dir=out_dir,
+        spec = CallSpec.model_validate(
+            {
+                "task": task, "model": model, "pipeline": pipeline, "line": line, "caller": caller, "seed": seed,
+                "trial": trial, "pace": pace, "run_dir": out_dir,
+            }
         )  # fmt: skip
     except ValidationError as error:
         first = error.errors()[0]
@@ -54,13 +55,11 @@ def call(
     raise typer.Exit(exit_code(record))
 
 
-def make_call(spec: object) -> tuple[CallRecord, Path]:
+def make_call(spec: CallSpec) -> tuple[CallRecord, Path]:
     """Run one call with live progress on stderr."""
-    from callm_voice.bench.callspec import CallSpec
     from callm_voice.bench.run_call import run_call
     from callm_voice.report.progress import LiveProgress
 
-    assert isinstance(spec, CallSpec)
     progress = LiveProgress(err)
     return run_call(spec, on_event=progress, on_progress=say)
 

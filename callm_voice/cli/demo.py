@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from callm_voice.bench.callspec import CallSpec
 from callm_voice.cli.call import make_call, show_result
 from callm_voice.cli.common import JSON_OPTION, out, print_json, say
 
@@ -23,8 +24,6 @@ def demo(
     The oracle plays the task's gold path and must pass: it proves that the task can be passed and that the line, the
     recogniser and the desk work. The small model is a real one and scores what it scores.
     """
-    from callm_voice.bench.callspec import CallSpec
-
     results = []
     for model in DEMO_MODELS:
         say(f"\n=== {DEMO_TASK} by voice over {line}, model {model} ===")

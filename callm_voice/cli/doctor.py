@@ -26,6 +26,7 @@ class Finding:
     detail: str
 
 
+KINDS: tuple[paths.Kind, ...] = ("packs", "pipelines", "audio_profiles")
 PACKAGES = {
     "pipecat-ai": ("pipecat", "always"),
     "av": ("av", "always"),
@@ -85,8 +86,8 @@ def _weights() -> list[Finding]:
 def _data() -> list[Finding]:
     return [
         Finding(kind.replace("_", " "), "ok" if names else "missing", ", ".join(names) or "none found")
-        for kind in ("packs", "pipelines", "audio_profiles")
-        for names in [paths.known_names(kind)]  # type: ignore[arg-type]
+        for kind in KINDS
+        for names in [paths.known_names(kind)]
     ]
 
 

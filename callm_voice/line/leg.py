@@ -18,11 +18,12 @@ class Leg(Protocol):
     """An endpoint as the line sees it. Both calls are made once a tick, never block and never raise."""
 
     def push(self, frame: Frame) -> None:
-        """Take one frame from the line: what this endpoint hears during the tick."""
+        """Take one frame from the line: what this endpoint heard during the packet time that ends now. Comes after the
+        `pull` of the same tick; the first one is silence."""
         ...
 
     def pull(self) -> Frame | None:
-        """Give one frame to the line, or None for silence."""
+        """Give one frame to the line: what this endpoint says during the packet time that begins now. None: silence."""
         ...
 
     def clear(self) -> None:

@@ -1,8 +1,9 @@
 """The phone line: it owns time and truth (DESIGN §3).
 
 Tick n is due at t0 + n * 20 ms on the clock and is never dropped: a line that is late catches up. At each tick one
-packet is pulled from each leg, goes through that direction's channel, is recorded and pushed to the other leg. Packet
-n is the recording's [n, n + 1) * 20 ms.
+packet is pulled from each leg, goes through that direction's channel and is recorded; it is what is spoken in
+[n, n + 1) * 20 ms, which is where it stands in the recording. A packet can be sent only when it is full, so it is
+pushed to the other leg one tick later: packetisation costs one packet time, here as on any telephone network.
 """
 
 from __future__ import annotations
@@ -83,6 +84,8 @@ class PhoneLine:
         self._shape = (profile.frame_samples,)
         self._silence: Frame = np.zeros(self._shape, dtype=np.int16)
         self._silence.flags.writeable = False
+        self._on_the_way: tuple[Frame, Frame] = (self._silence, self._silence)
+        """The packets of the last tick, to the agent and to the caller."""
 
     @property
     def delay_ms(self) -> float:
@@ -127,9 +130,9 @@ class PhoneLine:
     def _tick(self) -> None:
         from_caller = self._packet(self._caller.pull(), "caller")
         from_agent = self._packet(self._agent.pull(), "agent")
-        heard_by_agent = self._to_agent.process(from_caller)
-        heard_by_caller = self._to_caller.process(from_agent)
-        self.recorder.add(heard_by_agent, heard_by_caller)
+        heard_by_agent, heard_by_caller = self._on_the_way
+        self._on_the_way = (self._to_agent.process(from_caller), self._to_caller.process(from_agent))
+        self.recorder.add(*self._on_the_way)
         self._agent.push(heard_by_agent)
         self._caller.push(heard_by_caller)
 

@@ -93,6 +93,8 @@ class Recogniser(FrameProcessor):
         except CallmError as error:
             self._control.fail(error)
             return
+        if self._engine.info.scripted and transcript.decode_ms > 0:  # its delay is set, not spent: let it pass
+            await self._clock.sleep_until(self._clock.now_s() + transcript.decode_ms / 1000)
         self._log.emit(
             TranscriptReady,
             turn_id=frame.turn_id,

@@ -96,14 +96,14 @@ class AgentLeg:
         self._on_played = on_played
         self._sentences: dict[int, _Sentence] = {}
         self._ticks = 0
-        self._quiet_until_answered = 0
+        """Tick n pushes the packet that ends at n * 20 ms."""
 
     # -- the line's side ---------------------------------------------------------------------------------------------
 
     def push(self, frame: Frame) -> None:
-        self._ticks += 1
         for event in self._endpointer.push(frame, float(self._ticks * PTIME_MS)):
             self._heard(event)
+        self._ticks += 1
 
     def pull(self) -> Frame | None:
         frame, notices = self.playout.pull()

@@ -86,11 +86,11 @@ async def test_times_do_not_drift_over_an_hour_of_ticks() -> None:
         assert late[:3] == pytest.approx([0.0, 0.02, 0.04], abs=1e-6)
 
 
-async def test_each_leg_hears_the_other_from_the_first_packet_on_in_order() -> None:
+async def test_each_leg_hears_the_other_one_packet_later_and_in_order() -> None:
     async with running(Call()) as call:
         await call.clock.advance(0.1)
-        assert call.agent.heard == [100, 101, 102, 103, 104, 105]
-        assert call.caller.heard == [200, 201, 202, 203, 204, 205]
+        assert call.agent.heard == [0, 100, 101, 102, 103, 104]  # a packet is sent when it is full
+        assert call.caller.heard == [0, 200, 201, 202, 203, 204]
 
 
 async def test_a_leg_that_gives_nothing_is_silent() -> None:
@@ -99,12 +99,12 @@ async def test_a_leg_that_gives_nothing_is_silent() -> None:
         assert call.caller.heard == [0, 0, 0]
 
 
-async def test_the_recording_is_what_the_legs_heard_left_caller_right_agent() -> None:
+async def test_the_recording_is_what_the_legs_hear_at_the_time_of_speaking() -> None:
     async with running(Call()) as call:
         await call.clock.advance(0.1)
         left, right = call.line.recorder.channels()
-        assert left[::160].tolist() == call.agent.heard
-        assert right[::160].tolist() == call.caller.heard
+        assert left[::160].tolist()[:-1] == call.agent.heard[1:]
+        assert right[::160].tolist()[:-1] == call.caller.heard[1:]
         assert len(left) == len(right) == call.line.ticks * 160
 
 
@@ -119,7 +119,7 @@ async def test_a_late_line_catches_up_without_dropping_ticks() -> None:
         await call.clock.advance(0.1)
         await call.clock.jump(0.2)
         await call.clock.advance(0.02)
-        assert call.agent.heard == [100 + n for n in range(17)]
+        assert call.agent.heard == [0, *(100 + n for n in range(16))]
         assert call.caller.pulls[-1] == pytest.approx(1000.32)
 
 

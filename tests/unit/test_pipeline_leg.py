@@ -77,7 +77,7 @@ def test_a_sentence_is_played_whole_and_reported_with_its_last_packet() -> None:
 
 
 def test_barge_in_stops_playout_on_the_tick_of_the_decision() -> None:
-    bench = Bench(at={5: [ep.SpeechStarted(t_ms=100.0)]})
+    bench = Bench(at={5: [ep.SpeechStarted(t_ms=100.0, speech_ms=20.0)]})
     bench.play(1, "one two three four five six seven eight nine ten", 200)
     assert bench.ticks(8) == [True] * 5 + [False] * 3
     assert len(bench.log.of(BargeIn)) == 1
@@ -86,7 +86,7 @@ def test_barge_in_stops_playout_on_the_tick_of_the_decision() -> None:
 
 
 def test_only_the_words_that_were_played_are_kept() -> None:
-    bench = Bench(at={5: [ep.SpeechStarted(t_ms=100.0)]})
+    bench = Bench(at={5: [ep.SpeechStarted(t_ms=100.0, speech_ms=20.0)]})
     bench.play(1, "one two three four five six seven eight nine ten", 200)
     bench.ticks(6)
     assert bench.played == ["one two three four five"]
@@ -95,7 +95,7 @@ def test_only_the_words_that_were_played_are_kept() -> None:
 
 
 def test_sound_of_an_interrupted_answer_that_comes_late_is_thrown_away() -> None:
-    bench = Bench(at={1: [ep.SpeechStarted(t_ms=20.0)]})
+    bench = Bench(at={1: [ep.SpeechStarted(t_ms=20.0, speech_ms=0.0)]})
     bench.play(1, "hello there", 200)
     bench.ticks(2)
     assert bench.play(2, "and more", 200, epoch=0) is False
@@ -107,7 +107,7 @@ def test_sound_of_an_interrupted_answer_that_comes_late_is_thrown_away() -> None
 def test_a_turn_goes_to_the_pipeline_with_its_sound() -> None:
     pcm = np.arange(800, dtype=np.int16)
     ended = ep.TurnEnded(t_ms=900.0, why="silence", pcm=pcm, start_ms=100.0, end_ms=200.0, last_speech_ms=180.0)
-    bench = Bench(at={2: [ep.SpeechStarted(t_ms=100.0)], 4: [ended]})
+    bench = Bench(at={2: [ep.SpeechStarted(t_ms=100.0, speech_ms=20.0)], 4: [ended]})
     bench.ticks(5)
     turns = [i for i in bench.inbox if isinstance(i, CallerTurn)]
     assert [(t.turn_id, len(t.pcm)) for t in turns] == [(1, 800)]
@@ -116,7 +116,7 @@ def test_a_turn_goes_to_the_pipeline_with_its_sound() -> None:
 
 @pytest.mark.parametrize(
     ("played", "expected"),
-    [(0, ""), (100, "Your balance is $480.00."), (101, "Your balance is $480.00."), (50, "Your balance"), (16, "Your")],
+    [(0, ""), (100, "Your balance is $480.00."), (101, "Your balance is $480.00."), (50, "Your balance"), (17, "Your")],
 )
 def test_words_are_whole_or_not_counted(played: int, expected: str) -> None:
     assert whole_words("Your balance is $480.00.", played, 100) == expected

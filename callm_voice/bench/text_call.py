@@ -1,0 +1,129 @@
+"""One call without audio (`--line text`): the same desk, caller and verifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+from callm_voice.bench.assemble import CallResult
+from callm_voice.bench.desk import open_desk
+from callm_voice.bench.minds import open_caller
+from callm_voice.bench.resolve import ResolvedCall
+from callm_voice.caller.text import TextTurn, talk
+from callm_voice.core.clock import RealClock
+from callm_voice.core.errors import CallmError
+from callm_voice.core.events import (
+    CallEnded,
+    CallStarted,
+    EndReason,
+    EventLog,
+    Failed,
+    PlayoutEnded,
+    SentenceReady,
+    TranscriptReady,
+    UtteranceEnded,
+    UtteranceStarted,
+)
+from callm_voice.core.record import EngineInfo, TranscriptTurn
+from callm_voice.desk.agent import DeskAgent
+from callm_voice.desk.outputs import Say
+
+
+async def text_call(
+    resolved: ResolvedCall, clock: RealClock, log: EventLog, on_progress: Callable[[str], None]
+) -> CallResult:
+    """Run the call; see `voice_call`."""
+    async with AsyncExitStack() as stack:
+        desk, database = await open_desk(resolved, clock, log, on_progress, stack)
+        mind = await open_caller(resolved, clock, on_progress, stack)
+        started_unix_s = clock.unix_s()
+        log.start_line(clock.now_s())
+        log.emit(
+            CallStarted,
+            task=resolved.task_name,
+            model=resolved.model.name,
+            line=resolved.spec.line,
+            pipeline=resolved.pipeline.id,
+            pace=resolved.spec.pace,
+            seed=resolved.spec.seed,
+        )
+        scribe = _Scribe(desk, log)
+        reason: EndReason
+        error: CallmError | None = None
+        try:
+            dialogue = await talk(
+                mind, scribe.agent_turn, max_turns=resolved.pipeline.limits.max_turns, on_turn=scribe.note
+            )
+            reason, detail = dialogue.end, dialogue.detail
+        except CallmError as caught:
+            error, reason, detail = caught, "model_error", caught.one_line()
+            log.emit(Failed, stage=caught.stage, fault=caught.fault, message=caught.message)
+        log.emit(CallEnded, reason=reason, detail=detail)
+        return CallResult(
+            started_unix_s=started_unix_s,
+            reason=reason,
+            detail=detail,
+            fault=error.fault if error else None,
+            trace=desk.trace(),
+            state=database.dump(),
+            usage=desk.usage(),
+            events=log.events,
+            transcript=tuple(scribe.turns),
+            engines={"codec": EngineInfo(engine="text")},
+            caller_usage=mind.usage(),
+        )
+
+
+class _Scribe:
+    """Drives the desk turn by turn and writes down what was said."""
+
+    def __init__(self, desk: DeskAgent, log: EventLog) -> None:
+        self._desk, self._log = desk, log
+        self._turn_id = 0
+        self._sentence_id = 0
+        self.turns: list[TranscriptTurn] = []
+
+    async def agent_turn(self, words: str | None) -> str:
+        """The whole of the agent's floor."""
+        if words is None:
+            outputs = self._desk.greet(0)
+        else:
+            self._log.emit(TranscriptReady, turn_id=self._turn_id, heard=words, raw=words)
+            outputs = self._desk.respond(words, self._turn_id)
+        said: dict[int, str] = {}
+        roles: dict[int, str] = {}
+        async for output in outputs:
+            if isinstance(output, Say):
+                said[output.inference_id] = said.get(output.inference_id, "") + output.text_delta
+                roles[output.inference_id] = output.role
+        for inference_id, text in said.items():
+            self._agent_said(inference_id, roles[inference_id], text.strip())
+        return " ".join(text.strip() for text in said.values())
+
+    def note(self, turn: TextTurn) -> None:
+        """From the dialogue: the caller took its turn (the agent's are known already)."""
+        if turn.party == "agent":
+            return
+        self._turn_id += 1
+        now_ms = self._log.now_ms()
+        self._log.emit(
+            UtteranceStarted, utterance_id=self._turn_id, said=turn.text, spoken=turn.text, beat=turn.beat
+        )
+        self._log.emit(UtteranceEnded, utterance_id=self._turn_id)
+        self.turns.append(
+            TranscriptTurn(
+                party="caller", turn_id=self._turn_id, start_ms=now_ms, end_ms=now_ms, said=turn.text, heard=turn.text
+            )
+        )
+
+    def _agent_said(self, inference_id: int, role: str, text: str) -> None:
+        self._sentence_id += 1
+        now_ms = self._log.now_ms()
+        ids = {"sentence_id": self._sentence_id, "turn_id": self._turn_id}
+        self._log.emit(SentenceReady, inference_id=inference_id, text=text, spoken=text, **ids)
+        self._log.emit(PlayoutEnded, played=text, **ids)
+        self.turns.append(
+            TranscriptTurn(
+                party="agent", turn_id=self._turn_id, role=role, start_ms=now_ms, end_ms=now_ms, said=text, played=text
+            )
+        )
