@@ -108,6 +108,14 @@ async def test_a_cancelled_task_ends_its_inference_as_interrupted():
         assert made.model.open_streams == 0
 
 
+async def test_calls_of_an_answer_that_broke_off_are_dropped():
+    with desk_call([call("list_orders"), ModelTimeoutError("stalled for 5 s")]) as made:
+        with pytest.raises(ModelTimeoutError):
+            await made.hear("Hello")
+        assert made.log.of(InferenceEnded)[0].tool_calls == 0
+        assert made.agent.trace().calls == ()
+
+
 async def test_lone_surrogates_in_text_do_not_reach_the_record():
     with desk_call(answer("a\ud800b")) as made:
         await made.hear("Hello")
