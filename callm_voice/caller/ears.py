@@ -99,6 +99,8 @@ class SttEars:
             heard = await self._clock.in_thread(
                 "stt", self._stt.transcribe, pcm, self._rate_hz, start_ms=start_ms, end_ms=end_ms
             )
+            if self._stt.info.scripted:
+                await self._clock.sleep_until(self._clock.now_s() + heard.decode_ms / 1000)
             if heard.text.strip():
                 self._words.append(heard.text.strip())
         return " ".join(self._words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 from callm_voice.caller.base import BargeInPlan, CallerAction, Finished, HangUp, Say, Wait
@@ -179,24 +180,32 @@ class LlmCaller:
         usage: UsageReport | None = None
         self._inferences += 1
         request = ChatRequest(messages=messages, tools=TOOLS, role="caller", max_tokens=MAX_TOKENS)
-        async for event in self._model.stream(request):
-            if isinstance(event, TextDelta):
-                parts.append(event.text)
-            elif isinstance(event, UsageReport):
-                usage = event
-            elif isinstance(event, ToolCallReady):
-                self._usage["recovered"] += event.recovered
-                why = str(event.arguments.get("reason", ""))
-                if event.name == "hang_up":
-                    reply.hang_up = why
-                elif event.name == "wait":
-                    reply.wait = why
-                else:
-                    reply.notes.append(f"called an unknown tool {event.name!r}")
+        async with AsyncExitStack() as closing:
+            events = self._model.stream(request)
+            if (aclose := getattr(events, "aclose", None)) is not None:
+                closing.push_async_callback(aclose)
+            async for event in events:
+                if isinstance(event, TextDelta):
+                    parts.append(event.text)
+                elif isinstance(event, UsageReport):
+                    usage = event
+                elif isinstance(event, ToolCallReady):
+                    self._used(event, reply)
         self._count(usage)
         reply.text, notes = spoken_only("".join(parts))
         reply.notes += notes
         return reply
+
+    def _used(self, tool: ToolCallReady, reply: _Reply) -> None:
+        """Take one tool call into the reply."""
+        self._usage["recovered"] += tool.recovered
+        why = str(tool.arguments.get("reason", ""))
+        if tool.name == "hang_up":
+            reply.hang_up = why
+        elif tool.name == "wait":
+            reply.wait = why
+        else:
+            reply.notes.append(f"called an unknown tool {tool.name!r}")
 
     def _act(self, reply: _Reply, floor: str) -> CallerAction:
         notes = "; ".join(reply.notes)

@@ -242,7 +242,7 @@ class ScriptedCaller:
     def _allowed(self, text: str, beat: str = "") -> bool:
         ban = self._script.banned(text, beat, [name for name, n in self._plays.items() if n])
         if ban is not None:
-            self._skipped.append(f"{beat or text!r} skipped: {ban}")
+            self._skipped.append(f"{beat or repr(text)} skipped: {ban}")
         return ban is None
 
     def _may_answer(self, text: str) -> bool:

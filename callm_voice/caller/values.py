@@ -26,7 +26,8 @@ _DATES = (
 _DIGIT_RUN = re.compile(r"\d(?:[\s,.()\-]{0,3}\d)*")
 _DIGIT_WORD = "|".join(DIGIT_WORDS)
 _DIGIT_WORDS = re.compile(rf"\b(?:{_DIGIT_WORD})(?:[\s,-]+(?:{_DIGIT_WORD})){{2,}}\b", re.IGNORECASE)
-_LETTERS = re.compile(r"(?<![\w'])[A-Za-z](?:[-\s.,]{1,2}[A-Za-z](?![\w'])){2,}")
+_LETTERS = re.compile(r"(?<![\w'])[A-Za-z](?P<sep>-|, ?|\. ?| )[A-Za-z](?:(?P=sep)[A-Za-z](?![\w']))+")
+"""At least three single letters with the same separator throughout."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ def digit_runs_in(text: str) -> list[str]:
 
 def spelled_in(text: str) -> list[str]:
     """Words that were spelled letter by letter, in capitals: `A-L-V` → `ALV`."""
-    return ["".join(c for c in run if c.isalpha()).upper() for run in _LETTERS.findall(text)]
+    spelled = (match.group() for match in _LETTERS.finditer(text))
+    return ["".join(c for c in run if c.isalpha()).upper() for run in spelled]
 
 
 def _find_dates(text: str) -> list[tuple[HeardDate, tuple[int, int]]]:
