@@ -201,7 +201,7 @@ def maria(desk: Desk) -> Desk:
 def gold_of(task_id: str) -> GoldFile:
     pack = healthcare()
     gold = load_gold(pack.task_path(task_id))
-    return gold_file(f"healthcare/{task_id}", gold, pack.seed_state(), pack.file.ignored_columns, pack.arg_types())  # type: ignore[arg-type]
+    return gold_file(f"healthcare/{task_id}", gold, pack.seed_state(), pack.file.ignored_columns, pack.arg_types())
 
 
 def play_gold(desk: Desk, task_id: str) -> list[dict[str, Any]]:
@@ -252,7 +252,10 @@ def test_list_locations_answers_as_the_page_prints(desk: Desk) -> None:
 def test_the_extra_calls_of_the_page_do_not_fail_c5_h1(desk: Desk) -> None:
     """`max_results`, `new_slot_id` and a look at the offices are extra arguments and calls."""
     for call in load_gold(healthcare().task_path("C5-H1")).gold.calls:
-        extra = {"find_slots": {"max_results": 3}, "reschedule_appointment": {"new_slot_id": "slot_loc_park_ave_1"}}
+        extra: dict[str, dict[str, Any]] = {
+            "find_slots": {"max_results": 3},
+            "reschedule_appointment": {"new_slot_id": "slot_loc_park_ave_1"},
+        }
         if call.tool == "find_slots":
             desk.run("list_locations", {"location_id": "loc_park_ave"})
         desk.run(call.tool, {**call.args, **extra.get(call.tool, {})})

@@ -15,6 +15,7 @@ from callm_voice.caller.check import check_brief
 from callm_voice.caller.scripted import ScriptedCaller
 from callm_voice.caller.text import TextDialogue, talk
 from callm_voice.desk.pack import Pack, load_pack
+from callm_voice.llm.oracle_script import check_script
 
 pytestmark = pytest.mark.unit
 
@@ -51,6 +52,12 @@ class OracleFloors:
 @pytest.mark.parametrize("task_id", TASKS)
 def test_the_brief_has_no_problem(task_id: str) -> None:
     assert check_brief(healthcare().task(task_id).brief) == []
+
+
+@pytest.mark.parametrize("task_id", TASKS)
+def test_the_dialogue_is_a_script_that_the_oracle_can_play(task_id: str) -> None:
+    path = healthcare().task_path(task_id)
+    check_script(load_gold(path).dialogue, path)
 
 
 @pytest.mark.parametrize("task_id", TASKS)
