@@ -60,7 +60,7 @@ class ToolContext:
     """One tool call's view of the call that it belongs to."""
 
     db: sqlite3.Connection
-    """The call's own database, rows as `sqlite3.Row`."""
+    """The call's own database, rows as `sqlite3.Row`. `rows`, `row` and `run` also bind dates, as ISO text."""
     now: dt.datetime
     """The pack's frozen clock, local to the business, without offset."""
     session: dict[str, Any]

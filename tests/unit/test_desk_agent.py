@@ -98,6 +98,15 @@ async def test_a_call_that_cannot_run_is_answered_so_that_the_model_can_go_on(ba
         assert problems_of(made.agent.messages()) == []
 
 
+async def test_arguments_nested_without_end_do_not_break_the_call():
+    deep = json.loads("[" * 700 + "]" * 700)
+    with desk_call(answer(TO_BAKING, call("quote", at=deep)), answer("Pardon?")) as made:
+        await made.hear("Hello")
+        assert made.agent.trace().calls[1].output["error_code"] == "invalid_arguments"
+        assert made.agent.trace().model_dump_json()
+        assert made.log.of(ToolStarted)[1].model_dump_json()
+
+
 async def test_a_result_without_data_is_still_answered_to_the_model():
     with desk_call(answer(TO_BAKING, call("list_orders")), answer("There is none.")) as made:
         await made.hear("Any orders?")
