@@ -42,7 +42,7 @@ def correction(text: str) -> str | None:
         ("And when's your birthday?", "My date of birth is June 30, 1972."),
         ("When were you born?", "My date of birth is June 30, 1972."),
         ("May I have your name and zip code?", "My name is Maria Alvarez. My zip code is 10016."),
-        ("I'll need your date of birth and your full name.", "My date of birth is June 30, 1972. My name is Maria Alvarez."),
+        ("I'll need your date of birth and zip code.", "My date of birth is June 30, 1972. My zip code is 10016."),
         ("Your last name, please?", "My last name is Alvarez."),
         ("Could you give me your mobile number?", "My number is 212-555-0133."),
         ("What's the best number to reach you?", "My number is 212-555-0133."),
@@ -133,7 +133,9 @@ def test_it_spells_its_name_on_request(asked: str, answer: str) -> None:
     assert general(asked) == answer
 
 
-@pytest.mark.parametrize("asked", ["Sorry?", "I didn't catch that.", "Could you repeat that?", "Pardon?", "Say that again."])
+@pytest.mark.parametrize(
+    "asked", ["Sorry?", "I didn't catch that.", "Could you repeat that?", "Pardon?", "Say that again."]
+)
 def test_asked_to_repeat_it_says_its_last_line_again(asked: str) -> None:
     assert general(asked, "I got a bill.") == "I got a bill."
 
