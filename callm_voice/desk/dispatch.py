@@ -119,9 +119,7 @@ def _transfer(role: RoleView, to: str, args: Mapping[str, Any], unparsed: str | 
         problem = f"{role.name} cannot transfer to {shown(to)}; available: {_names(role)}"
     elif unparsed is not None:
         problem = f"the arguments are not a JSON object: {unparsed}"
-    elif unknown := [name for name in args if name not in transfer.params]:
-        problem = f"{unknown[0]}: this tool has no such argument"
-    elif wrong := [name for name, value in args.items() if value is not None and not isinstance(value, str)]:
+    elif wrong := [n for n in transfer.params if args.get(n) is not None and not isinstance(args[n], str)]:
         problem = f"{wrong[0]}: expected a string, got {shown(args[wrong[0]])}"
     if problem is not None:
         return ToolAnswer({"success": False, "role": to, "error": problem}, ok=False, is_transfer=True, error=problem)

@@ -64,11 +64,12 @@ class Tool:
     def convert(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """The model's JSON arguments as the function takes them; null for an optional one means that it is not given.
 
+        Arguments that the tool does not have are ignored, as the verifier ignores them: a superfluous one does no harm.
+
         Raises:
-            BadArguments: an argument is missing, unknown or of another kind.
+            BadArguments: an argument is missing or of another kind.
         """
-        known = {a.name: a for a in self.arguments}
-        problems = [f"{name}: this tool has no such argument" for name in args if name not in known]
+        problems: list[str] = []
         values: dict[str, Any] = {}
         for argument in self.arguments:
             value = args.get(argument.name)
