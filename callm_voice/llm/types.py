@@ -30,6 +30,8 @@ class StreamOpened:
     """Response headers arrived with status 200."""
 
     t_s: float
+    sent_s: float | None = None
+    """When the request itself was sent: opening a connection lies before. None: not known."""
 
 
 @dataclass(frozen=True)
