@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import permutations
 
 from callm_voice.caller.facts import Fact, Facts
 from callm_voice.caller.hearing import asks_presence, asks_to_hold, asks_to_repeat, asks_to_spell
@@ -75,9 +76,16 @@ class Answers:
         return line
 
     def lines(self) -> list[str]:
-        """The answers that can be synthesised before the call."""
+        """The answers that can be synthesised before the call: facts alone and in pairs, corrections, spellings."""
         facts = self._facts.asked("your name? date of birth? phone number? zip code?")
-        return [YES, SURE, HERE, *(fact.sentence for fact in facts)]
+        singles = [fact.sentence for fact in facts]
+        pairs = [f"{a} {b}" for a, b in permutations(singles, 2)]
+        lines = [YES, SURE, HERE, *singles, *pairs, *(f"No, {_corrected(fact)}" for fact in facts)]
+        if self._facts.name is not None:
+            name = self._facts.name
+            lines += [_spelling(name, which) for which in ("", "first name", "last name")]
+            lines += [name.part("first"), name.part("last")]
+        return lines
 
 
 def _corrected(fact: Fact) -> str:
