@@ -8,8 +8,7 @@ before it pushes.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -17,9 +16,10 @@ from typing import Protocol
 from callm_voice.caller.base import BargeInPlan, Caller, CallerAction, HangUp, Say
 from callm_voice.caller.ears import Ears, PlayedEars, SttEars
 from callm_voice.caller.listen import Listener, SpeechStarted
-from callm_voice.caller.voice import SpokenLine, Voice
+from callm_voice.caller.onejob import OneJob
+from callm_voice.caller.voice import SpokenLine, Voice, whole_words
 from callm_voice.core.clock import Clock
-from callm_voice.core.errors import CallmError, HarnessError
+from callm_voice.core.errors import CallmError
 from callm_voice.core.events import CallerNote, EventLog, UtteranceEnded, UtteranceStarted
 from callm_voice.line.leg import PTIME_MS, Frame
 from callm_voice.line.playout import Ended, Notice, PlayoutQueue, Started
@@ -104,7 +104,7 @@ class CallerLeg:
         self._quiet_ms = 0
         """When the caller last stopped speaking, or was last told words without hearing any sound."""
         self._told_steps = 0
-        self._job: asyncio.Task[None] | None = None
+        self._job = OneJob(self._broke)
         self._ready: tuple[_Utterance, int] | None = None
         """Starts with the next pull, if `_news` is still what it was."""
         self._plan: tuple[BargeInPlan, SpokenLine] | None = None
@@ -129,10 +129,7 @@ class CallerLeg:
         """Cut what is being said and end the task. Safe to call twice."""
         self._over = True
         self.clear()
-        if self._job is not None:
-            self._job.cancel()
-            await asyncio.wait({self._job})
-            self._job = None
+        await self._job.aclose()
 
     # -- the line's side ---------------------------------------------------------------------------------------------
 
@@ -184,7 +181,7 @@ class CallerLeg:
                 self._over = True
                 self._on_hang_up(self._why)
             return
-        if self._speaking or self._ready or self._job:
+        if self._speaking or self._ready or self._job.busy:
             return
         if self._plan is not None and self._floor_ms is not None and self._listener.speaking:
             plan, line = self._plan
@@ -199,10 +196,10 @@ class CallerLeg:
     def _silent(self, silent_ms: int) -> None:
         """Nobody speaks, for `silent_ms`, and nothing is under way."""
         if self._unheard and silent_ms >= self._reply_after_ms:
-            self._start(self._hear)
+            self._job.start(self._hear)
         elif silent_ms >= (self._told_steps + 1) * SILENCE_STEP_MS:
             self._told_steps = silent_ms // SILENCE_STEP_MS
-            self._start(partial(self._sit_out, self._told_steps * SILENCE_STEP_MS))
+            self._job.start(partial(self._sit_out, self._told_steps * SILENCE_STEP_MS))
 
     def _begin(self, utterance: _Utterance) -> None:
         """Put an utterance into playout; its first packet leaves with this pull."""
@@ -242,16 +239,16 @@ class CallerLeg:
     def _ended(self, utterance: _Utterance, notice: Ended) -> None:
         say = utterance.say
         if utterance.barge_in and not self._over:
-            self._start(partial(self._after_barge_in, utterance, notice))
+            self._job.start(partial(self._after_barge_in, utterance, notice))
         else:
             self._said(utterance, notice)
             if not self._over:
-                self._start(self._make_plan)
+                self._job.start(self._make_plan)
         if say.hang_up_after and not notice.cut:
             self._leave(say.why)
 
     def _said(self, utterance: _Utterance, notice: Ended) -> None:
-        words = whole_words(utterance.say.text, notice)
+        words = whole_words(utterance.say.text, notice.samples_played, notice.samples_total)
         try:
             self._mind.said(words, cut=notice.cut, beat=utterance.say.beat)
         except CallmError as error:
@@ -306,24 +303,6 @@ class CallerLeg:
         plan = self._mind.barge_in()
         self._plan = None if plan is None else (plan, await self._voice.line(plan.say.text))
 
-    def _start(self, job: Callable[[], Awaitable[None]]) -> None:
-        """Run one step beside the ticks; there is never more than one."""
-
-        async def run() -> None:
-            try:
-                await job()
-            except CallmError as error:
-                self._broke(error)
-
-        self._job = asyncio.create_task(run(), name="caller")
-        self._job.add_done_callback(self._done)
-
-    def _done(self, job: asyncio.Task[None]) -> None:
-        if self._job is job:
-            self._job = None
-        if not job.cancelled() and (error := job.exception()) is not None:
-            self._broke(HarnessError(f"the caller broke: {type(error).__name__}: {error}", stage="caller"))
-
     def _broke(self, error: CallmError) -> None:
         if not self._over:
             self._over = True
@@ -331,16 +310,3 @@ class CallerLeg:
 
     def _note(self, note: str) -> None:
         self._log.emit(CallerNote, note=note)
-
-
-def whole_words(text: str, notice: Ended) -> str:
-    """The leading words of `text` that were whole on the line, taking every character to last equally long."""
-    if notice.samples_played >= notice.samples_total:
-        return text
-    heard = len(text) * notice.samples_played / max(1, notice.samples_total)
-    words: list[str] = []
-    for word in text.split():
-        if len(" ".join([*words, word])) > heard:
-            break
-        words.append(word)
-    return " ".join(words)

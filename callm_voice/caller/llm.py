@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
 
+from callm_voice.caller.asking import Asking, Reply
 from callm_voice.caller.base import BargeInPlan, CallerAction, Finished, HangUp, Say, Wait
 from callm_voice.caller.hearing import asks, asks_to_confirm, puts_on_hold, sentences
 from callm_voice.caller.patience import PROD, Patience, Silences
-from callm_voice.caller.prompt import TOOLS, refusal, system_prompt
+from callm_voice.caller.prompt import refusal, system_prompt
 from callm_voice.caller.script import OPENING, Ban, load_script
 from callm_voice.core.brief import Brief
 from callm_voice.core.errors import HarnessError
 from callm_voice.core.record import Usage
-from callm_voice.llm.types import ChatModel, ChatRequest, Message, TextDelta, ToolCallReady, UsageReport
+from callm_voice.llm.types import ChatModel, Message
 
-MAX_SENTENCES = 3
-"""Of one turn; a caller who lectures is cut here, and it is noted."""
-MAX_TOKENS = 160
 MAX_REFUSED_HANG_UPS = 3
 """A model that wants to leave more often than this before its goal was heard done is let go, as having given up."""
-_STAGE_DIRECTION = re.compile(r"\*[^*]*\*|\[[^\]]*\]|\((?:[a-z ]*)\)")
-_SPEAKER = re.compile(r"^\s*(?:caller|customer|patient|client|user|me)\s*:\s*", re.IGNORECASE)
-
-
-@dataclass
-class _Reply:
-    """What came out of one inference."""
-
-    text: str = ""
-    hang_up: str | None = None
-    wait: str | None = None
-    notes: list[str] = field(default_factory=list)
 
 
 class LlmCaller:
@@ -67,7 +49,7 @@ class LlmCaller:
     ) -> None:
         self.name = name or f"llm:{model.name}"
         self._script = load_script(brief, source=source)
-        self._model = model
+        self._asking = Asking(model)
         self._patience = patience or Patience()
         self._silences = Silences(self._patience)
         self._history: list[Message] = [{"role": "system", "content": system_prompt(brief, self._script)}]
@@ -79,9 +61,6 @@ class LlmCaller:
         self._refused_hang_ups = 0
         self._lines_said = 0
         self._finished: Finished = "no"
-        self._usage: Counter[str] = Counter()
-        self._unknown: set[str] = set()
-        self._inferences = 0
 
     # -- the contract ------------------------------------------------------------------------------------------------
 
@@ -152,62 +131,23 @@ class LlmCaller:
         return [self._script.opening, PROD]
 
     def usage(self) -> Usage:
-        """Sums over its inferences; a count that a server left out once is unknown."""
-        known = {key: None if key in self._unknown else self._usage[key] for key in _COUNTS}
-        return Usage(
-            inferences=self._inferences,
-            recovered_tool_calls=self._usage["recovered"],
-            **(known if self._inferences else {}),
-        )
+        return self._asking.usage()
 
     # -- asking the model --------------------------------------------------------------------------------------------
 
     async def _reply(self, text: str) -> CallerAction:
         messages = [*self._history, {"role": "user", "content": text}]
-        reply = await self._ask(messages)
+        reply = await self._asking.ask(messages)
         ban = self._broken(reply.text)
         if ban is not None:
             again = [*messages, {"role": "assistant", "content": reply.text}, {"role": "user", "content": refusal(ban)}]
             notes = [*reply.notes, f"asked again: {ban}"]
-            reply = await self._ask(again)
+            reply = await self._asking.ask(again)
             reply.notes[:0] = notes
             self._drop_forbidden(reply)
         return self._act(reply, text)
 
-    async def _ask(self, messages: Sequence[Message]) -> _Reply:
-        reply = _Reply()
-        parts: list[str] = []
-        usage: UsageReport | None = None
-        self._inferences += 1
-        request = ChatRequest(messages=messages, tools=TOOLS, role="caller", max_tokens=MAX_TOKENS)
-        async with AsyncExitStack() as closing:
-            events = self._model.stream(request)
-            if (aclose := getattr(events, "aclose", None)) is not None:
-                closing.push_async_callback(aclose)
-            async for event in events:
-                if isinstance(event, TextDelta):
-                    parts.append(event.text)
-                elif isinstance(event, UsageReport):
-                    usage = event
-                elif isinstance(event, ToolCallReady):
-                    self._used(event, reply)
-        self._count(usage)
-        reply.text, notes = spoken_only("".join(parts))
-        reply.notes += notes
-        return reply
-
-    def _used(self, tool: ToolCallReady, reply: _Reply) -> None:
-        """Take one tool call into the reply."""
-        self._usage["recovered"] += tool.recovered
-        why = str(tool.arguments.get("reason", ""))
-        if tool.name == "hang_up":
-            reply.hang_up = why
-        elif tool.name == "wait":
-            reply.wait = why
-        else:
-            reply.notes.append(f"called an unknown tool {tool.name!r}")
-
-    def _act(self, reply: _Reply, floor: str) -> CallerAction:
+    def _act(self, reply: Reply, floor: str) -> CallerAction:
         notes = "; ".join(reply.notes)
         if reply.hang_up is not None:
             refused = self._why_not_leave(floor)
@@ -247,7 +187,7 @@ class LlmCaller:
     def _broken(self, text: str) -> Ban | None:
         return self._script.banned(text, "", self._reached) if text else None
 
-    def _drop_forbidden(self, reply: _Reply) -> None:
+    def _drop_forbidden(self, reply: Reply) -> None:
         kept: list[str] = []
         for sentence in sentences(reply.text):
             ban = self._broken(sentence)
@@ -267,24 +207,3 @@ class LlmCaller:
     def _give_up(self, why: str) -> HangUp:
         self._finished = "gave_up"
         return HangUp(why)
-
-    def _count(self, usage: UsageReport | None) -> None:
-        for key in _COUNTS:
-            value = getattr(usage, key, None)
-            if value is None:
-                self._unknown.add(key)
-            else:
-                self._usage[key] += value
-
-
-_COUNTS = ("prompt_tokens", "cached_tokens", "completion_tokens")
-
-
-def spoken_only(text: str) -> tuple[str, list[str]]:
-    """What of a model's text a person would say: no speaker's name, stage directions or quotes, few sentences."""
-    plain = _SPEAKER.sub("", _STAGE_DIRECTION.sub(" ", text)).replace("\n", " ")
-    plain = " ".join(plain.split()).strip('"“” ')
-    said = sentences(plain)
-    if len(said) <= MAX_SENTENCES:
-        return plain, []
-    return " ".join(said[:MAX_SENTENCES]), [f"cut to {MAX_SENTENCES} sentences"]

@@ -6,8 +6,9 @@ import pytest
 from support.scripted_model import ScriptedModel, answer, call
 from support.small_brief import small_brief
 
+from callm_voice.caller.asking import spoken_only
 from callm_voice.caller.base import CallerAction, HangUp, Say, Wait
-from callm_voice.caller.llm import LlmCaller, spoken_only
+from callm_voice.caller.llm import LlmCaller
 from callm_voice.caller.patience import PROD
 from callm_voice.core.errors import HarnessError, ModelTimeoutError
 from callm_voice.llm.types import UsageReport
