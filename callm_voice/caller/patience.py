@@ -14,7 +14,7 @@ class Patience:
 
     open_after_ms: int = 4000
     """Nobody greets: the caller opens after so much silence."""
-    statement_wait_ms: int = 4000
+    statement_wait_ms: int = 5000
     """The agent said something that asks nothing and matches nothing: it may be at work. Then the caller speaks."""
     prod_after_ms: int = 8000
     give_up_after_ms: int = 30_000

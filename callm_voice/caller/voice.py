@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from callm_voice.audio.resample import resample_whole
+from callm_voice.caller.pauses import shorten_pauses
 from callm_voice.core.clock import Clock
 from callm_voice.core.errors import EngineError
 from callm_voice.speech.engines import Pcm, TtsEngine
@@ -27,7 +28,7 @@ class Voice:
     """Synthesises through the clock's threads and remembers every line.
 
     Args:
-        tts: the engine; its output is resampled as a whole.
+        tts: the engine; pauses of its output are shortened (see `pauses`), and it is resampled as a whole.
         rate_hz: of the line.
         to_spoken: written to spoken form.
         seed: given to the engine for every line, so that a line always sounds the same.
@@ -55,7 +56,7 @@ class Voice:
         pcm = self._tts.synthesise(spoken, seed=self._seed)
         if pcm.size == 0:
             raise EngineError(f"the caller's voice {self.name!r} made no sound of {spoken!r}")
-        return resample_whole(pcm, self._tts.rate_hz, self._rate_hz)
+        return resample_whole(shorten_pauses(pcm, self._tts.rate_hz), self._tts.rate_hz, self._rate_hz)
 
 
 def whole_words(text: str, played_samples: int, total_samples: int) -> str:

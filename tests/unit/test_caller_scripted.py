@@ -120,8 +120,8 @@ async def test_a_hold_that_never_ends_is_answered_by_the_beat_that_matched_it() 
 async def test_nothing_is_said_at_once_to_words_that_ask_nothing() -> None:
     caller = ScriptedCaller(small_brief())
     assert await hear(caller, *TO_OWE, "I see the account.") == Wait("nothing was asked")
-    assert isinstance(await caller.silence(3000), Wait)
-    assert text(await caller.silence(4000)) == "I'd like to know how much I owe."
+    assert isinstance(await caller.silence(4000), Wait)
+    assert text(await caller.silence(5000)) == "I'd like to know how much I owe."
 
 
 async def test_a_question_that_nothing_matches_gets_the_current_ask_again() -> None:
