@@ -54,9 +54,8 @@ class Asking:
         parts: list[str] = []
         usage: UsageReport | None = None
         self._sums["inferences"] += 1
-        request = ChatRequest(messages=messages, tools=TOOLS, role="caller", max_tokens=MAX_TOKENS)
         async with AsyncExitStack() as closing:
-            events = self._model.stream(request)
+            events = self._model.stream(self.request(messages))
             if (aclose := getattr(events, "aclose", None)) is not None:
                 closing.push_async_callback(aclose)
             async for event in events:
@@ -70,6 +69,10 @@ class Asking:
         reply.text, notes = spoken_only("".join(parts))
         reply.notes += notes
         return reply
+
+    def request(self, messages: Sequence[Message]) -> ChatRequest:
+        """The request for a history."""
+        return ChatRequest(messages=messages, tools=TOOLS, role="caller", max_tokens=MAX_TOKENS)
 
     def usage(self) -> Usage:
         """Sums over all inferences; a count that a server left out once is unknown."""

@@ -21,7 +21,7 @@ _KEYS = {
     "zip": re.compile(r"^(zip|zip_?code|postal_?code)$"),
 }
 _ASKED = {
-    "name": r"\b(?:your|the|full|first|last|legal|and) (?:first and last |full |first |last |legal )?name\b"
+    "name": r"\b(?:your|the|full|first|last|legal|and) (?:first and last |full |first |last |legal )?name\b(?! of\b)"
     r"|\bwho(?:'s| is| am i) (?:calling|this|speaking|talking)",
     "date_of_birth": r"\bdate of birth\b|\bbirth ?da(?:y|te)\b|\bdob\b|\bwere you born\b",
     "phone": r"\b(?:phone|mobile|cell|telephone|contact|call ?back|call-back)(?: phone)?(?: number)?\b|\bbest number\b"
@@ -40,6 +40,9 @@ _YES_NO = re.compile(
     r"(?:is|are|am|was|do|does|did|have|has|should|shall|can|may)\b",
     re.IGNORECASE,
 )
+_OFFER = re.compile(r"\b(?:would|do) you (?:like|want)\b|\b(?:shall|should) (?:i|we)\b", re.IGNORECASE)
+"""Wants a yes or a no, whatever it mentions."""
+_OR = re.compile(r"\bor\b", re.IGNORECASE)
 _BARE_WORDS = 5
 """A question of fewer words ("Is that right?") is about the sentences before it."""
 _NOT_MINE_TO_GRANT = re.compile(
@@ -102,10 +105,12 @@ class Facts:
         return self._by_kind.get("name")
 
     def asked(self, text: str) -> list[Fact]:
-        """The facts that the agent asks for, in the order of asking."""
-        asked = " ".join(s for s in sentences(text) if asks(s))
+        """The facts that the agent asks for, by name or as one of two ("new or existing?"), in the order of asking."""
+        asked = " ".join(s for s in sentences(text) if asks(s) and not _OFFER.search(s))
         found = [(match.start(), kind) for kind, p in self._patterns.items() if (match := p.search(asked))]
-        return [self._by_kind[kind] for _, kind in sorted(found)]
+        if not found and _OR.search(asked):
+            found = [(asked.lower().find(f.value.lower()), kind) for kind, f in self._by_kind.items()]
+        return [self._by_kind[kind] for at, kind in sorted(found) if at >= 0]
 
     def read_back(self, text: str) -> tuple[list[Fact], list[Fact]]:
         """What the agent read back of these facts in a yes or no question: those that are right, those that are wrong.
@@ -132,7 +137,8 @@ class Facts:
             return _judge_digits(value, text, labelled, shortest=4 if kind == "phone" else 5)
         if kind == "name":
             return _judge_name(value, text, labelled)
-        return True if re.search(rf"\b{re.escape(value)}\b", text, re.IGNORECASE) else None
+        said = re.search(rf"\b{re.escape(value)}\b", text, re.IGNORECASE)
+        return True if said and not _OR.search(text) else None
 
 
 def _question(text: str) -> str:

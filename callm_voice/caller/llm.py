@@ -13,7 +13,7 @@ from callm_voice.caller.script import OPENING, Ban, load_script
 from callm_voice.core.brief import Brief
 from callm_voice.core.errors import HarnessError
 from callm_voice.core.record import Usage
-from callm_voice.llm.types import ChatModel, Message
+from callm_voice.llm.types import ChatModel, ChatRequest, Message
 
 MAX_REFUSED_HANG_UPS = 3
 """A model that wants to leave more often than this before its goal was heard done is let go, as having given up."""
@@ -132,6 +132,10 @@ class LlmCaller:
 
     def usage(self) -> Usage:
         return self._asking.usage()
+
+    def prefix(self) -> ChatRequest:
+        """What each of its requests begins with, for a model that is warmed before the call."""
+        return self._asking.request(self._history[:1])
 
     # -- asking the model --------------------------------------------------------------------------------------------
 

@@ -49,6 +49,7 @@ def correction(text: str) -> str | None:
         ("Who am I speaking with?", "My name is Maria Alvarez."),
         ("Could you repeat your date of birth?", "My date of birth is June 30, 1972."),
         ("What is your preferred office?", "Park Avenue."),
+        ("Are you a new or existing patient?", "Existing."),
     ],
 )  # fmt: skip
 def test_it_answers_a_question_for_a_fact_from_its_traits(asked: str, answer: str) -> None:
@@ -60,6 +61,9 @@ def test_it_answers_a_question_for_a_fact_from_its_traits(asked: str, answer: st
     [
         "How can I help you today?",
         "What is your member ID?",
+        "What is the name of your doctor?",
+        "Would you like a text confirmation to your mobile?",
+        "Do you want Park Avenue or Brooklyn Heights?",
         "Your balance is $480.00.",
         "Would you like me to move your appointment to Monday?",
         "You want to cancel the visit for Maria Alvarez, is that right?",
