@@ -17,6 +17,8 @@ from callm_voice.llm.types import ChatModel, ChatRequest, Message
 
 MAX_REFUSED_HANG_UPS = 3
 """A model that wants to leave more often than this before its goal was heard done is let go, as having given up."""
+MAX_SAME_LINES = 4
+"""The same words so often in a row are a model that is stuck."""
 
 
 class LlmCaller:
@@ -166,6 +168,9 @@ class LlmCaller:
                 return self._give_up(f"gives up: {reply.hang_up}")
             notes = "; ".join(filter(None, [notes, f"hang-up refused: {refused}"]))
         if reply.text:
+            own = [message["content"] for message in self._history if message["role"] == "assistant"]
+            if own[1 - MAX_SAME_LINES :] == [reply.text] * (MAX_SAME_LINES - 1):
+                return self._give_up(f"gives up: the model would say {reply.text!r} for the {MAX_SAME_LINES}th time")
             return self._propose(Say(reply.text, why="; ".join(filter(None, ["model", notes]))))
         why = reply.wait if reply.wait is not None else "the model said nothing"
         return Wait("; ".join(filter(None, [why or "the model waits", notes])))

@@ -140,6 +140,23 @@ async def test_a_model_that_insists_on_leaving_is_let_go_as_having_given_up() ->
     assert caller.finished == "gave_up"
 
 
+async def test_a_model_that_says_the_same_over_and_over_has_given_up() -> None:
+    caller = await opened(ScriptedModel(*[answer("I don't know.")] * 4))
+    for _ in range(3):
+        assert isinstance(await say(caller, "Yes?"), Say)
+    assert await say(caller, "Yes?") == HangUp('gives up: the model would say "I don\'t know." for the 4th time')
+    assert caller.finished == "gave_up"
+
+
+async def test_its_prefix_is_what_each_request_begins_with() -> None:
+    model = ScriptedModel(answer("Fine."))
+    caller = await opened(model)
+    await say(caller, "Okay?")
+    prefix = caller.prefix()
+    assert list(model.requests[0].messages[:1]) == list(prefix.messages)
+    assert model.requests[0].tools == prefix.tools
+
+
 async def test_the_wait_tool_waits_and_so_does_a_hold() -> None:
     model = ScriptedModel(answer(call("wait", reason="they look it up")))
     caller = await opened(model)
