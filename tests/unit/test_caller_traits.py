@@ -75,7 +75,10 @@ NO_RULES: dict[str, Any] = {"never": []}
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"beats": beats({"id": "b", "say": "x", "after": ["nobody"]})}, "beat b: after names an unknown beat 'nobody'"),
+        (
+            {"beats": beats({"id": "b", "say": "x", "after": ["nobody"]})},
+            "beat b: after names an unknown beat 'nobody'",
+        ),
         ({"beats": beats({"id": "b", "say": "x", "before": ["nobody"]})}, "beat b: before names an unknown beat"),
         ({"beats": beats(), "never": [{"pattern": "x", "until": "nobody"}]}, "never 'x': until names an unknown beat"),
         ({"beats": beats({"id": "b", "say": "x", "when": {"none_of": ["[a"]}})}, "beats.b.when.none_of: not a regular"),
@@ -87,7 +90,10 @@ NO_RULES: dict[str, Any] = {"never": []}
         ({"beats": beats({"id": "ask", "say": "x"})}, "beat ask: the id stands twice"),
         ({"beats": beats({"id": "opening", "say": "x"})}, "beat opening: this id is taken"),
         ({"beats": beats(), "opening": " "}, "the opening is empty"),
-        ({"beats": beats({"id": "b", "say": "", "ask": True})}, "beat b: `ask` and `barge_in_ms` need something to say"),
+        (
+            {"beats": beats({"id": "b", "say": "", "ask": True})},
+            "beat b: `ask` and `barge_in_ms` need something to say",
+        ),
         ({"beats": beats({"id": "b", "say": "x", "barge_in_ms": -1})}, "beat b: barge_in_ms is negative"),
     ],
 )
