@@ -10,8 +10,9 @@ import re
 import zlib
 from dataclasses import dataclass
 
-MAX_DIGITS_PER_S = 8.0
-"""Nobody dictates faster; a longer run is a loop."""
+MAX_DIGITS_PER_S = 5.0
+DIGITS_MARGIN = 3
+"""People dictate 2 to 4 digits a second; equal digits beyond this many are a loop."""
 MIN_TEXT_FOR_COMPRESSION = 60
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _ASIDE = re.compile(r"[\[(*♪][^\])*♪]*[\])*♪]|[♪♫]")
@@ -19,6 +20,7 @@ _ONES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 _TEENS = ["ten", "eleven", "twelve", *(f"{n}teen" for n in ("thir", "four", "fif", "six", "seven", "eigh", "nine"))]
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred"]
 _NUMBER_WORDS = frozenset(["oh", "zero", "double", "triple", *_ONES, *_TEENS, *_TENS])
+_STUTTER = re.compile(r"([^\W\d_]{1,4}?)\1{8,}")
 _REPEATS_TO_BE_A_LOOP = {1: 6, 2: 4}
 _REPEATS_OF_LONGER = 3
 _LONGEST_LOOP = 12
@@ -64,9 +66,19 @@ def find_loop(text: str, duration_s: float) -> Loop | None:
     return None
 
 
+def stutters(text: str) -> bool:
+    """Whether one word is nothing but a syllable over and over ("Nananananananana")."""
+    return _STUTTER.search(text.lower()) is not None
+
+
+def is_of_numbers(text: str, loop: Loop) -> bool:
+    """Whether what repeats is nothing but numbers."""
+    return all(is_number(word) for word in words(text)[loop.start : loop.start + loop.period])
+
+
 def _too_many_digits(spoken: list[str], duration_s: float) -> bool:
     digits = sum(len(word) if word.isdigit() else 1 for word in spoken if is_number(word))
-    return digits > MAX_DIGITS_PER_S * duration_s + 4
+    return digits > MAX_DIGITS_PER_S * duration_s + DIGITS_MARGIN
 
 
 def trim_loop(text: str, loop: Loop) -> str:

@@ -32,6 +32,8 @@ FRAME_S = 0.01
 TOKENS_PER_S = 12
 """Bound on the decoding: speech has 3 to 5 tokens a second, dictated digits up to 10."""
 MAX_TOKENS = 224
+NUMBER_NGRAM = 8
+"""A loop of numbers is decoded again with this limit at least, so that a real run of seven equal digits stays whole."""
 
 
 @dataclass(frozen=True)
@@ -175,11 +177,13 @@ class WhisperStt:
         """The text without a loop, and what was done: nothing, `redecoded`, `trimmed` or `rejected`."""
         if not self._loops(text, duration_s):
             return text, ""
+        loop = guards.find_loop(text, duration_s)
         if self._settings.loop_ngram:
-            again = self._generate(encoded, limit, no_repeat_ngram=self._settings.loop_ngram).text
+            of_numbers = loop is not None and guards.is_of_numbers(text, loop)
+            ngram = max(self._settings.loop_ngram, NUMBER_NGRAM) if of_numbers else self._settings.loop_ngram
+            again = self._generate(encoded, limit, no_repeat_ngram=ngram).text
             if not self._loops(again, duration_s):
                 return again, "redecoded"
-        loop = guards.find_loop(text, duration_s)
         trimmed = guards.trim_loop(text, loop) if loop else ""
         return trimmed, "trimmed" if trimmed else "rejected"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -66,11 +67,12 @@ def _read(path: Path) -> Pcm | None:
 def _write(path: Path, pcm: Pcm) -> None:
     body = pcm.astype("<i2").tobytes()
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    hint = "free some space, or set CALLM_VOICE_CACHE to another folder"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_bytes(MAGIC + hashlib.sha256(body).digest()[:16] + body)
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
-        hint = "free some space, or set CALLM_VOICE_CACHE to another folder"
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         raise DiskError(f"{path.parent}: {error.strerror or error}", hint=hint, stage="tts") from error
