@@ -19,6 +19,7 @@ from callm_voice.core.events import (
     EventLog,
     Failed,
     PlayoutEnded,
+    PlayoutStarted,
     SentenceReady,
     TranscriptReady,
     UtteranceEnded,
@@ -121,6 +122,7 @@ class _Scribe:
         now_ms = self._log.now_ms()
         ids = {"sentence_id": self._sentence_id, "turn_id": self._turn_id}
         self._log.emit(SentenceReady, inference_id=inference_id, text=text, spoken=text, **ids)
+        self._log.emit(PlayoutStarted, **ids)
         self._log.emit(PlayoutEnded, played=text, **ids)
         self.turns.append(
             TranscriptTurn(

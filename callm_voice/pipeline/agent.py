@@ -7,11 +7,17 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from loguru import logger
+
+logger.disable("pipecat")  # its log, banner included, goes to stderr by default; our events say what happened
+
+# ruff: noqa: E402 - the line above must come before these
+from pipecat.frames.frames import ErrorFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.workers.runner import WorkerRunner
 
 from callm_voice.core.clock import Clock
+from callm_voice.core.errors import HarnessError
 from callm_voice.core.events import EventLog
 from callm_voice.desk.agent import DeskAgent
 from callm_voice.pipeline.control import CallControl
@@ -27,7 +33,7 @@ from callm_voice.speech.factory import make_endpointer
 from callm_voice.speech.sentences import SentenceSplitter
 from callm_voice.speech.spoken import to_spoken
 
-logger.disable("pipecat")  # its log goes to stderr by default; our events say what happened
+START_LIMIT_S = 30
 
 
 class PipecatAgent:
@@ -96,19 +102,30 @@ class PipecatAgent:
             params=PipelineParams(audio_in_sample_rate=rate_hz, audio_out_sample_rate=rate_hz),
         )
         self._runner = WorkerRunner(handle_sigint=False, handle_sigterm=False)
+        self._control = control
+        self._worker.add_event_handler("on_pipeline_error", self._failed)
         self._running: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Set the pipeline up; returns when it takes frames."""
         started = asyncio.Event()
-        self._worker.add_event_handler("on_pipeline_started", lambda *_: _set(started))
+
+        async def on_started(*_: object) -> None:  # Pipecat awaits coroutine functions only
+            started.set()
+
+        self._worker.add_event_handler("on_pipeline_started", on_started)
         await self._runner.add_workers(self._worker)
         self._running = asyncio.create_task(self._runner.run(), name="pipecat-runner")
         waiter = asyncio.create_task(started.wait())
-        done, _ = await asyncio.wait({waiter, self._running}, return_when=asyncio.FIRST_COMPLETED)
-        if self._running in done:
-            waiter.cancel()
-            await self._running
+        await asyncio.wait({waiter, self._running}, return_when=asyncio.FIRST_COMPLETED, timeout=START_LIMIT_S)
+        waiter.cancel()
+        if not started.is_set():
+            await self.stop()
+            raise HarnessError(f"the agent's pipeline did not start within {START_LIMIT_S} s", stage="desk")
+
+    async def _failed(self, _worker: PipelineWorker, frame: ErrorFrame) -> None:
+        """Pipecat catches what its processors raise; a call that goes on without one of them is worth nothing."""
+        self._control.fail(HarnessError(f"the agent's pipeline broke: {frame.error}", stage="desk"))
 
     def greet(self) -> None:
         """The line is open: let the desk speak first."""
@@ -121,6 +138,3 @@ class PipecatAgent:
             with suppress(asyncio.CancelledError):
                 await self._running
 
-
-async def _set(event: asyncio.Event) -> None:
-    event.set()

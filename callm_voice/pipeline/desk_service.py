@@ -40,11 +40,11 @@ class DeskService(LLMService):
         control: CallControl,
     ) -> None:
         super().__init__(settings=_settings(model_name))
-        self._agent, self._floor, self._played, self._control = agent, floor, played, control
+        self._desk, self._floor, self._played, self._control = agent, floor, played, control
         self._max_turns = max_turns
         self._pending: list[str] = []
         self._unanswered = False
-        self._turn: asyncio.Task[None] | None = None
+        self._turn_task: asyncio.Task[None] | None = None
 
     def can_generate_metrics(self) -> bool:
         return True
@@ -52,11 +52,11 @@ class DeskService(LLMService):
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         await super().process_frame(frame, direction)
         if isinstance(frame, GreetFrame):
-            await self._start(None, turn_id=0)
+            await self._begin_turn(None, turn_id=0)
         elif isinstance(frame, CallerTextFrame):
-            await self._heard(frame)
+            await self._take_words(frame)
         elif isinstance(frame, InterruptionFrame):
-            await self._interrupt()
+            await self._take_back()
             await self.push_frame(frame, direction)
         else:
             if isinstance(frame, (EndFrame, CancelFrame)):
@@ -67,7 +67,7 @@ class DeskService(LLMService):
         await self._cancel_turn()
         await super().cleanup()
 
-    async def _heard(self, frame: CallerTextFrame) -> None:
+    async def _take_words(self, frame: CallerTextFrame) -> None:
         if frame.heard:
             self._pending.append(frame.heard)
         if self._floor.caller_speaking:
@@ -75,21 +75,21 @@ class DeskService(LLMService):
         heard = " ".join(self._pending)
         self._pending.clear()
         if heard or self._unanswered:
-            await self._start(heard or None, turn_id=frame.turn_id)
+            await self._begin_turn(heard or None, turn_id=frame.turn_id)
 
-    async def _start(self, heard: str | None, *, turn_id: int) -> None:
-        if self._turn is not None and not self._floor.barge_in:
-            await asyncio.wait({self._turn})
+    async def _begin_turn(self, heard: str | None, *, turn_id: int) -> None:
+        if self._turn_task is not None and not self._floor.barge_in:
+            await asyncio.wait({self._turn_task})
         await self._cancel_turn()
         if turn_id > self._max_turns:
             self._control.end("max_turns", f"the caller took more than {self._max_turns} turns")
             return
         self._unanswered = True
         self._floor.agent_working = True
-        self._turn = self.create_task(self._answer(heard, turn_id, self._floor.epoch), f"turn-{turn_id}")
+        self._turn_task = self.create_task(self._run_turn(heard, turn_id, self._floor.epoch), f"turn-{turn_id}")
 
-    async def _answer(self, heard: str | None, turn_id: int, epoch: int) -> None:
-        outputs = self._agent.greet(turn_id) if turn_id == 0 else self._agent.respond(heard, turn_id)
+    async def _run_turn(self, heard: str | None, turn_id: int, epoch: int) -> None:
+        outputs = self._desk.greet(turn_id) if turn_id == 0 else self._desk.respond(heard, turn_id)
         try:
             async for output in outputs:
                 if isinstance(output, Say):
@@ -110,13 +110,13 @@ class DeskService(LLMService):
             if epoch == self._floor.epoch:
                 self._floor.agent_working = False
 
-    async def _interrupt(self) -> None:
+    async def _take_back(self) -> None:
         await self._cancel_turn()
-        self._agent.interrupted(self._played.texts())
+        self._desk.interrupted(self._played.texts())
 
     async def _cancel_turn(self) -> None:
-        if self._turn is not None:
-            turn, self._turn = self._turn, None
+        if self._turn_task is not None:
+            turn, self._turn_task = self._turn_task, None
             self._floor.agent_working = False
             await self.cancel_task(turn)
 
