@@ -30,7 +30,7 @@ TOKENS_PER_WORD = 4 / 3
 """An estimate, and labelled as one: the oracle has no tokeniser."""
 ARGUMENT_PIECE_CHARS = 16
 AWAKE_S = 0.004
-"""How long before a token's time the server stops sleeping."""
+"""How long before the first token's time the server stops sleeping: who sleeps, wakes up a few milliseconds late."""
 MAX_BODY_BYTES = 32_000_000
 
 
@@ -111,7 +111,7 @@ class OracleServer:
         first_s = entry["received_s"] + self._ttft_s
         for number, delta in enumerate(chunks):
             data = event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
-            await self._at(first_s + number * self._token_s)
+            await self._at(first_s + number * self._token_s, awake_s=0.0 if number else AWAKE_S)
             sent_s = self._clock.now_s()
             await response.write(data)
             entry["first_token_s"] = entry["first_token_s"] or sent_s
@@ -121,11 +121,10 @@ class OracleServer:
         await send({"choices": [], "usage": usage})
         await response.write(b"data: [DONE]\n\n")
 
-    async def _at(self, due_s: float) -> None:
-        """Return at `due_s` to a fraction of a millisecond: a sleeping process wakes up a few milliseconds late."""
-        await self._clock.sleep_until(due_s - AWAKE_S)
+    async def _at(self, due_s: float, *, awake_s: float) -> None:
+        """Return at `due_s`; with `awake_s`, to a fraction of a millisecond."""
         while self._clock.now_s() < due_s:
-            await asyncio.sleep(0)
+            await self._clock.sleep_until(due_s - awake_s)  # of a time that is past: yields once
 
 
 def chunks_of(reply: OracleReply, response_id: str) -> list[dict[str, Any]]:

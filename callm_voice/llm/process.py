@@ -20,6 +20,7 @@ from callm_voice.core.errors import ModelConnectError, ModelTimeoutError
 
 STDERR_LINES = 40
 """How much of the child's stderr is kept for error messages."""
+STDERR_LINE_CHARS = 400
 GRACE_S = 3.0
 """How long a child may take to end by itself before it is killed."""
 
@@ -122,8 +123,13 @@ class ServerProcess:
 
     async def _drain_stderr(self) -> None:
         assert self._process.stderr is not None
+        unfinished = ""
         while block := await self._process.stderr.read(4096):
-            self._stderr.extend(block.decode("utf-8", errors="replace").splitlines())
+            *lines, unfinished = (unfinished + block.decode("utf-8", errors="replace")).split("\n")
+            self._stderr.extend(line[:STDERR_LINE_CHARS] for line in lines)
+            unfinished = unfinished[:STDERR_LINE_CHARS]
+        if unfinished:
+            self._stderr.append(unfinished)
 
     async def _drain_stdout(self) -> None:
         assert self._process.stdout is not None
