@@ -89,9 +89,7 @@ def assemble(resolved: ResolvedCall, result: CallResult) -> CallRecord:
 def judge(resolved: ResolvedCall, result: CallResult) -> tuple[Outcome, Verdict | None]:
     """A call that something of ours or around us broke is neither pass nor fail; every other call has a verdict."""
     if result.fault is not None:
-        kind: Literal["harness", "infrastructure"] = (
-            "infrastructure" if result.fault == "infrastructure" else "harness"
-        )
+        kind: Literal["harness", "infrastructure"] = "infrastructure" if result.fault == "infrastructure" else "harness"
         return Outcome(status="invalid", invalid_kind=kind, end_reason=result.reason, detail=result.detail), None
     verdict = verify(result.trace, result.state, resolved.gold_file)
     status: Literal["pass", "fail"] = "pass" if verdict.passed else "fail"

@@ -31,8 +31,8 @@ async def open_caller(
         return ScriptedCaller(resolved.task.brief, seed, source=source, patience=patience)
     name, model_spec = resolved.caller_model
     on_progress(f"opening the caller's model {name}")
-    model = await open_model(
-        model_spec, name=name, clock=clock, script=None, roles=["caller"], on_progress=on_progress
-    )
+    model = await open_model(model_spec, name=name, clock=clock, script=None, roles=["caller"], on_progress=on_progress)
     stack.push_async_callback(model.aclose)
-    return LlmCaller(resolved.task.brief, model, source=source, patience=patience)
+    mind = LlmCaller(resolved.task.brief, model, name=resolved.spec.caller, source=source, patience=patience)
+    await model.warm([mind.prefix()])
+    return mind

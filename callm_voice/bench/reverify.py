@@ -33,7 +33,11 @@ class Reverified:
             return f"{self.status:8}{self.folder}  (no verdict: the call does not count)"
         gates = "  ".join(
             f"{name} {'ok' if gate.passed else 'MISS'}"
-            for name, gate in (("tools", self.verdict.tools), ("path", self.verdict.path), ("state", self.verdict.state))
+            for name, gate in (
+                ("tools", self.verdict.tools),
+                ("path", self.verdict.path),
+                ("state", self.verdict.state),
+            )
         )
         drift = "" if self.same else "  DIFFERS FROM THE RECORDED VERDICT"
         return f"{'pass' if self.verdict.passed else 'fail':8}{self.folder}  {gates}{drift}"

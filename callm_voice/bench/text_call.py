@@ -107,9 +107,7 @@ class _Scribe:
             return
         self._turn_id += 1
         now_ms = self._log.now_ms()
-        self._log.emit(
-            UtteranceStarted, utterance_id=self._turn_id, said=turn.text, spoken=turn.text, beat=turn.beat
-        )
+        self._log.emit(UtteranceStarted, utterance_id=self._turn_id, said=turn.text, spoken=turn.text, beat=turn.beat)
         self._log.emit(UtteranceEnded, utterance_id=self._turn_id)
         self.turns.append(
             TranscriptTurn(

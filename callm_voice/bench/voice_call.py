@@ -45,7 +45,9 @@ async def voice_call(resolved: ResolvedCall, clock: RealClock, log: EventLog, on
         said = SaidLog()
         stt = await clock.in_thread("load", make_stt, pipeline.stt, said.lookup)
         tts = await clock.in_thread("load", make_tts, pipeline.tts)
-        caller_tts = CachedTts(await clock.in_thread("load", make_tts, pipeline.caller.tts), cache_dir() / "caller-audio")
+        caller_tts = CachedTts(
+            await clock.in_thread("load", make_tts, pipeline.caller.tts), cache_dir() / "caller-audio"
+        )
         vad = make_vad(pipeline.vad)
         desk, database = await open_desk(resolved, clock, log, on_progress, stack)
         mind = await open_caller(resolved, clock, on_progress, stack)
@@ -155,4 +157,3 @@ def codec_info(profile: LineProfile, delay_ms: float) -> EngineInfo:
         engine=profile.codec,
         settings={"profile": profile.id, "rate_hz": profile.rate_hz, "one_way_delay_ms": round(delay_ms, 3)},
     )
-

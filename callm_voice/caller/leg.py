@@ -17,12 +17,12 @@ from callm_voice.caller.base import BargeInPlan, Caller, CallerAction, HangUp, S
 from callm_voice.caller.ears import Ears, PlayedEars, SttEars
 from callm_voice.caller.listen import Listener, SpeechStarted
 from callm_voice.caller.onejob import OneJob
-from callm_voice.caller.voice import SpokenLine, Voice, whole_words
+from callm_voice.caller.voice import SpokenLine, Voice
 from callm_voice.core.clock import Clock
 from callm_voice.core.errors import CallmError
 from callm_voice.core.events import CallerNote, EventLog, UtteranceEnded, UtteranceStarted
 from callm_voice.line.leg import PTIME_MS, Frame
-from callm_voice.line.playout import Ended, Notice, PlayoutQueue, Started
+from callm_voice.line.playout import Ended, Notice, PlayoutQueue, Started, whole_words
 from callm_voice.speech.engines import SttEngine, TtsEngine
 
 SILENCE_STEP_MS = 1000

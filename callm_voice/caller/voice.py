@@ -57,16 +57,3 @@ class Voice:
         if pcm.size == 0:
             raise EngineError(f"the caller's voice {self.name!r} made no sound of {spoken!r}")
         return resample_whole(shorten_pauses(pcm, self._tts.rate_hz), self._tts.rate_hz, self._rate_hz)
-
-
-def whole_words(text: str, played_samples: int, total_samples: int) -> str:
-    """The leading words of `text` that were whole on the line, taking every character to last equally long."""
-    if played_samples >= total_samples:
-        return text
-    heard = len(text) * played_samples / max(1, total_samples)
-    words: list[str] = []
-    for word in text.split():
-        if len(" ".join([*words, word])) > heard:
-            break
-        words.append(word)
-    return " ".join(words)

@@ -97,7 +97,9 @@ def _gpu() -> Finding:
     import ctranslate2
 
     count = ctranslate2.get_cuda_device_count()
-    return Finding("GPU", "ok" if count else "note", f"{count} CUDA devices" if count else "none; engines run on the CPU")
+    return Finding(
+        "GPU", "ok" if count else "note", f"{count} CUDA devices" if count else "none; engines run on the CPU"
+    )
 
 
 def _existing(folder: os.PathLike[str]) -> str:

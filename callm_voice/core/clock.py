@@ -87,8 +87,11 @@ class RealClock:
         loop = asyncio.get_running_loop()
         self.in_flight[what] += 1
         job = self._pool.submit(fn, *args, **kwargs)
+        result = asyncio.wrap_future(job)
+        # Registered after `result`: the waiter must be woken before the count falls, or a fast loop would skip ahead
+        # in the gap between the two.
         job.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(self._done, what))
-        return await asyncio.wrap_future(job)
+        return await result
 
     def _done(self, what: str) -> None:
         self.in_flight[what] -= 1

@@ -159,3 +159,21 @@ class PlayoutQueue:
     def _retire(self, notices: list[Notice]) -> None:
         while self._live and self._live[0].done():
             notices.append(self._live.popleft().notice())
+
+
+def whole_words(text: str, played_samples: int, total_samples: int) -> str:
+    """The leading words of `text` whose audio was played, taking every character to last equally long.
+
+    All of it if all samples were played; a word that was cut does not count.
+    """
+    if played_samples >= total_samples:
+        return text
+    limit = len(text) * played_samples / max(1, total_samples)
+    words: list[str] = []
+    end = 0
+    for word in text.split():
+        end = text.index(word, end) + len(word)
+        if end > limit:
+            break
+        words.append(word)
+    return " ".join(words)

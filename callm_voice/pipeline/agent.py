@@ -137,4 +137,3 @@ class PipecatAgent:
         if self._running is not None:
             with suppress(asyncio.CancelledError):
                 await self._running
-

@@ -19,7 +19,7 @@ from callm_voice.core.events import (
     VadStopped,
 )
 from callm_voice.line.leg import PTIME_MS, Frame
-from callm_voice.line.playout import Ended, Notice, PlayoutQueue, Started
+from callm_voice.line.playout import Ended, Notice, PlayoutQueue, Started, whole_words
 from callm_voice.pipeline.floor import Floor
 from callm_voice.speech import endpointing as ep
 from callm_voice.speech.engines import Pcm
@@ -165,21 +165,3 @@ class AgentLeg:
             del self._sentences[notice.tag]
             if played:
                 self._on_played(played)
-
-
-def whole_words(text: str, played_samples: int, total_samples: int) -> str:
-    """The leading words of `text` whose audio was played, taking every character to last equally long.
-
-    All of it if all samples were played; a word that was cut does not count.
-    """
-    if played_samples >= total_samples:
-        return text
-    limit = len(text) * played_samples / max(1, total_samples)
-    words: list[str] = []
-    end = 0
-    for word in text.split():
-        end = text.index(word, end) + len(word)
-        if end > limit:
-            break
-        words.append(word)
-    return " ".join(words)

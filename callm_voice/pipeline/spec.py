@@ -27,7 +27,7 @@ class SentenceSettings(_Strict):
     """How the agent's text is cut for synthesis."""
 
     early_clause_words: int = Field(default=0, ge=0, le=40)
-    """The first sentence of an answer may go out at a clause boundary after this many words; 0: only whole sentences."""
+    """The first sentence of an answer may go out at a clause boundary after so many words; 0: only whole sentences."""
 
 
 class CallerSettings(_Strict):

@@ -37,10 +37,18 @@ def test_no_package_registry_is_named() -> None:
 
 def test_no_machine_path_stands_in_the_repository() -> None:
     path = re.compile(r"(?<![\w.])/(wo" + r"rk|home|ro" + r"ot)/[a-z]")
-    naming = [str(p.relative_to(ROOT)) for p in tracked("*.py", "*.md", "*.yaml", "*.toml", "Makefile") if path.search(p.read_text("utf-8"))]
+    naming = [
+        str(p.relative_to(ROOT))
+        for p in tracked("*.py", "*.md", "*.yaml", "*.toml", "Makefile")
+        if path.search(p.read_text("utf-8"))
+    ]
     assert naming == []
 
 
 def test_product_files_are_small_enough_to_find_a_room_in() -> None:
-    long = {str(p.relative_to(ROOT)): n for p in tracked("callm_voice/*.py", "verifier/*.py") if (n := len(p.read_text("utf-8").splitlines())) > 400}
+    long = {
+        str(p.relative_to(ROOT)): n
+        for p in tracked("callm_voice/*.py", "verifier/*.py")
+        if (n := len(p.read_text("utf-8").splitlines())) > 400
+    }
     assert long == {}

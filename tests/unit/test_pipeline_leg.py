@@ -10,8 +10,9 @@ import pytest
 
 from callm_voice.core.clock import RealClock
 from callm_voice.core.events import BargeIn, EventLog, PlayoutEnded, PlayoutStarted, VadStarted
+from callm_voice.line.playout import whole_words
 from callm_voice.pipeline.floor import Floor
-from callm_voice.pipeline.leg import AgentLeg, CallerTurn, Interrupted, whole_words
+from callm_voice.pipeline.leg import AgentLeg, CallerTurn, Interrupted
 from callm_voice.speech import endpointing as ep
 
 pytestmark = pytest.mark.unit
