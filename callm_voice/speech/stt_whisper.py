@@ -22,8 +22,8 @@ from callm_voice.core.clock import stopwatch
 from callm_voice.core.errors import EngineError, MissingWeightError
 from callm_voice.core.record import EngineInfo
 from callm_voice.speech import stt_guards as guards
+from callm_voice.speech.boundary import engine_errors, load
 from callm_voice.speech.engines import Pcm, Transcript
-from callm_voice.speech.imports import load
 from callm_voice.speech.settings import WhisperSettings
 
 MODEL_RATE_HZ = 16_000
@@ -61,7 +61,7 @@ class WhisperStt:
         tokenizer = load("faster_whisper.tokenizer", package="faster-whisper", extra="cpu")
         suppressed = load("faster_whisper.transcribe", package="faster-whisper", extra="cpu").get_suppressed_tokens
         folder, sha256 = _model(settings.model)
-        try:
+        with engine_errors(f"Whisper cannot load {folder} on {settings.device}", "stt"):
             self._model = library.WhisperModel(
                 str(folder),
                 device=settings.device,
@@ -74,8 +74,6 @@ class WhisperStt:
             self._tokens = tokenizer.Tokenizer(
                 self._model.hf_tokenizer, multilingual, task="transcribe", language=settings.language
             )
-        except (RuntimeError, ValueError, OSError) as error:
-            raise EngineError(f"Whisper cannot load {folder} on {settings.device}: {error}", stage="stt") from error
         self._suppressed = list(suppressed(self._tokens, [-1]))
         self._settings = settings
         self._prompt = self._make_prompt()
@@ -85,8 +83,12 @@ class WhisperStt:
             sha256=sha256,
             settings={**settings.model_dump(exclude={"engine", "model"}), "biased": self._biased},
         )
+        self._warm_up()
+
+    def _warm_up(self) -> None:
         noise = np.random.default_rng(0).normal(0, 300, MODEL_RATE_HZ).astype(np.int16)
-        self._decode_all(noise, MODEL_RATE_HZ)
+        with engine_errors("Whisper failed on its first decoding", "stt"):
+            self._decode_all(noise, MODEL_RATE_HZ)
 
     @property
     def _biased(self) -> bool:
@@ -97,10 +99,8 @@ class WhisperStt:
         elapsed_s = stopwatch()
         if _loudest_dbov(pcm, rate_hz) < self._settings.min_level_dbov:
             return Transcript("", rejected="no_speech", decode_ms=elapsed_s() * 1000, details={"why": "level"})
-        try:
+        with engine_errors(f"Whisper failed on {pcm.size / rate_hz:.1f} s of audio", "stt"):
             windows = self._decode_all(pcm, rate_hz)
-        except (RuntimeError, ValueError) as error:
-            raise EngineError(f"Whisper failed on {pcm.size / rate_hz:.1f} s: {error}", stage="stt") from error
         texts = [text for text, _, _ in windows if text]
         rejections = [why for _, why, _ in windows if why]
         return Transcript(
@@ -234,7 +234,8 @@ def _hub_model(name: str) -> Path:
     """A model by its public name (`large-v3`, `OWNER/NAME`), from the hub's own cache or the hub."""
     utils = load("faster_whisper.utils", package="faster-whisper", extra="cpu")
     try:
-        return Path(utils.download_model(name))
-    except (OSError, ValueError, RuntimeError) as error:
+        with engine_errors(f"the model hub does not give {name!r}", "stt"):
+            return Path(utils.download_model(name))
+    except EngineError as error:
         hint = "check the network, or give the path of a CTranslate2 folder"
-        raise MissingWeightError(f"the model hub does not give {name!r}: {error}", hint=hint) from error
+        raise MissingWeightError(error.message, hint=hint) from error

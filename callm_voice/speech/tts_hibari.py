@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from callm_voice.core import weights
-from callm_voice.core.errors import EngineError
 from callm_voice.core.record import EngineInfo
+from callm_voice.speech.boundary import engine_errors, load
 from callm_voice.speech.engines import Pcm
-from callm_voice.speech.imports import load
 from callm_voice.speech.pcm import at_peak
 from callm_voice.speech.settings import HibariSettings
 
@@ -29,10 +28,8 @@ class HibariTts:
     def __init__(self, settings: HibariSettings) -> None:
         hibari = load("hibari", package="hibari-tts", extra="cpu")
         model = weights.path(WEIGHT)
-        try:
+        with engine_errors(f"Hibari cannot load {model}", "tts"):
             self._voice = hibari.Hibari(voice="heart", model=str(model), threads=1)
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
-            raise EngineError(f"Hibari cannot load {model}: {error}", stage="tts") from error
         self._settings = settings
         self.rate_hz = int(hibari.SAMPLE_RATE)
         self.info = EngineInfo(
@@ -45,8 +42,8 @@ class HibariTts:
 
     def synthesise(self, text: str, *, seed: int = 0) -> Pcm:
         """See `TtsEngine`."""
-        try:
+        if not any(character.isalnum() for character in text):
+            return np.zeros(0, np.int16)
+        with engine_errors(f"Hibari failed on {text[:60]!r}", "tts"):
             samples = self._voice(text, speed=self._settings.speed, seed=seed)
-        except (RuntimeError, ValueError, KeyError, IndexError) as error:
-            raise EngineError(f"Hibari failed on {text[:60]!r}: {error}", stage="tts") from error
         return at_peak(np.asarray(samples, np.float32), self._settings.peak_dbov)

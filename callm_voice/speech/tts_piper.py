@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from callm_voice.core import weights
-from callm_voice.core.errors import EngineError, MissingWeightError
+from callm_voice.core.errors import MissingWeightError
 from callm_voice.core.record import EngineInfo
+from callm_voice.speech.boundary import engine_errors, load
 from callm_voice.speech.engines import Pcm
-from callm_voice.speech.imports import load
 from callm_voice.speech.pcm import at_peak
 from callm_voice.speech.settings import PiperSettings
 
@@ -27,15 +27,14 @@ class PiperTts:
     Raises:
         MissingDependencyError: piper-tts is not installed.
         MissingWeightError: the voice is not here.
+        EngineError: it cannot be loaded.
     """
 
     def __init__(self, settings: PiperSettings) -> None:
         piper = load("piper", package="piper-tts", extra="cpu")
         model, sha256 = _voice(settings.voice)
-        try:
+        with engine_errors(f"Piper cannot load {model}", "tts"):
             self._voice = piper.PiperVoice.load(model)
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
-            raise EngineError(f"Piper cannot load {model}: {error}", stage="tts") from error
         self._config = piper.SynthesisConfig(
             length_scale=1.0 / settings.speed,
             noise_scale=settings.noise,
@@ -54,10 +53,8 @@ class PiperTts:
 
     def synthesise(self, text: str, *, seed: int = 0) -> Pcm:
         """See `TtsEngine`. Piper has no seed: with noise above 0 two syntheses differ."""
-        try:
+        with engine_errors(f"Piper failed on {text[:60]!r}", "tts"):
             chunks = [chunk.audio_float_array for chunk in self._voice.synthesize(text, self._config)]
-        except (RuntimeError, ValueError, KeyError) as error:  # onnxruntime's errors are RuntimeErrors
-            raise EngineError(f"Piper failed on {text[:60]!r}: {error}", stage="tts") from error
         if not chunks:
             return np.zeros(0, np.int16)
         return at_peak(np.concatenate(chunks), self._peak_dbov)

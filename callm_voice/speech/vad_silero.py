@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from callm_voice.audio.pcm import to_float
 from callm_voice.core.errors import HarnessError, MissingDependencyError
 from callm_voice.core.record import EngineInfo
+from callm_voice.speech.boundary import engine_errors, load
 from callm_voice.speech.engines import Pcm
-from callm_voice.speech.imports import load
 from callm_voice.speech.settings import SileroVadSettings
 
 FRAME_MS = 32
@@ -44,7 +44,8 @@ class SileroVad:
         model = model_path()
         options = runtime.SessionOptions()
         options.inter_op_num_threads = options.intra_op_num_threads = 1
-        self._session = runtime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        with engine_errors(f"Silero cannot load {model}", "vad"):
+            self._session = runtime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
         sha256 = hashlib.sha256(model.read_bytes()).hexdigest()
         self.info = EngineInfo(engine="silero", model=model.stem, sha256=sha256, settings={"frame_ms": FRAME_MS})
         self._rate_hz = 0
@@ -61,9 +62,9 @@ class SileroVad:
             self._rate_hz = rate_hz
             self._context = np.zeros((1, CONTEXT_SAMPLES[rate_hz]), np.float32)
         window = np.concatenate([self._context, to_float(frame)[None, :]], axis=1)
-        output, self._state = self._session.run(
-            None, {"input": window, "state": self._state, "sr": np.array(rate_hz, np.int64)}
-        )
+        inputs = {"input": window, "state": self._state, "sr": np.array(rate_hz, np.int64)}
+        with engine_errors("Silero failed", "vad"):
+            output, self._state = self._session.run(None, inputs)
         self._context = window[:, -CONTEXT_SAMPLES[rate_hz] :]
         confidence = float(output[0, 0])
         self._reset_when_due(confidence)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from callm_voice.core.errors import HarnessError
 from callm_voice.core.record import EngineInfo
+from callm_voice.speech.boundary import load
 from callm_voice.speech.engines import Pcm
-from callm_voice.speech.imports import load
 from callm_voice.speech.settings import WebrtcVadSettings
 
 RATES_HZ = (8000, 16000)

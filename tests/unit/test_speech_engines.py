@@ -9,9 +9,10 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from callm_voice.audio.pcm import level_dbov, split_frames
-from callm_voice.core.errors import DiskError, HarnessError, MissingDependencyError, MissingWeightError
+from callm_voice.core.errors import DiskError, EngineError, HarnessError, MissingDependencyError, MissingWeightError
 from callm_voice.core.record import EngineInfo
-from callm_voice.speech import imports
+from callm_voice.speech import boundary
+from callm_voice.speech.boundary import engine_errors
 from callm_voice.speech.engines import Pcm
 from callm_voice.speech.factory import make_stt, make_tts, make_vad
 from callm_voice.speech.said import SaidLog
@@ -181,7 +182,7 @@ def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> N
     def absent(name: str) -> object:
         raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr(imports.importlib, "import_module", absent)
+    monkeypatch.setattr(boundary.importlib, "import_module", absent)
     with pytest.raises(MissingDependencyError) as caught:
         make_tts(PiperSettings())
     assert caught.value.hint == "pip install 'callm-voice[cpu]'"
@@ -217,3 +218,25 @@ def test_settings_are_told_apart_by_engine() -> None:
 def test_scripted_speech_is_loud_enough_for_a_line() -> None:
     voice = make_tts(ScriptedTtsSettings())
     assert -35 < level_dbov(voice.synthesise(TEXT)) < -10
+
+
+def test_whatever_an_engine_raises_becomes_one_line_of_ours() -> None:
+    class Foreign(Exception):
+        """An error without any base class that we know."""
+
+    with pytest.raises(EngineError) as caught, engine_errors("Piper failed on 'x'", "tts"):
+        raise Foreign("bad graph\n  at node 7\n  at node 8")
+    assert caught.value.message == "Piper failed on 'x': bad graph"
+    assert caught.value.stage == "tts"
+
+
+def test_our_own_errors_pass_through_an_engine_unchanged() -> None:
+    with pytest.raises(MissingWeightError, match="not here"), engine_errors("Piper failed", "tts"):
+        raise MissingWeightError("not here")
+
+
+def test_a_voice_file_that_is_damaged_is_an_engine_error(tmp_path: Path) -> None:
+    (tmp_path / "voice.onnx").write_bytes(b"garbage")
+    (tmp_path / "voice.onnx.json").write_text("{}")
+    with pytest.raises(EngineError, match=r"Piper cannot load .*voice\.onnx"):
+        make_tts(PiperSettings(voice=str(tmp_path / "voice.onnx")))
