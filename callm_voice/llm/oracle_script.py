@@ -116,6 +116,8 @@ def parse_script(steps: Sequence[Mapping[str, Any]]) -> tuple[Step, ...]:
     Raises:
         UsageError: names the step and what is wrong with it.
     """
+    if not isinstance(steps, list | tuple):
+        raise UsageError("the dialogue is not a list of steps")
     parsed: list[Step] = []
     for number, data in enumerate(steps, start=1):
         kinds = [key for key in _BY_KEY if key in data] if isinstance(data, Mapping) else []
