@@ -8,10 +8,11 @@ from contextlib import AsyncExitStack
 from callm_voice.bench.resolve import ResolvedCall
 from callm_voice.core.clock import Clock
 from callm_voice.core.events import EventLog
+from callm_voice.core.record import EngineInfo
 from callm_voice.desk.agent import AgentLimits, DeskAgent
 from callm_voice.desk.database import CallDatabase
 from callm_voice.llm.factory import open_model
-from callm_voice.llm.spec import OracleSpec
+from callm_voice.llm.spec import NamedSpec, OracleSpec
 
 
 async def open_desk(
@@ -40,3 +41,10 @@ async def open_desk(
     desk = DeskAgent(resolved.pack, database, model, log, clock, limits)
     await model.warm(desk.requests_to_warm())
     return desk, database
+
+
+def model_info(model: NamedSpec) -> EngineInfo:
+    """The model as an engine of the record. A spec names environment variables, never keys."""
+    name, spec = model
+    settings = spec.model_dump(mode="json", exclude_none=True)
+    return EngineInfo(engine=spec.kind, model=name, scripted=isinstance(spec, OracleSpec), settings=settings)

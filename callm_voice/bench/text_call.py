@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 
 from callm_voice.bench.assemble import CallResult
-from callm_voice.bench.desk import open_desk
+from callm_voice.bench.desk import model_info, open_desk
 from callm_voice.bench.minds import open_caller
 from callm_voice.bench.resolve import ResolvedCall
 from callm_voice.caller.text import TextTurn, talk
@@ -70,7 +70,7 @@ async def text_call(
             usage=desk.usage(),
             events=log.events,
             transcript=tuple(scribe.turns),
-            engines={"codec": EngineInfo(engine="text")},
+            engines={"model": model_info(resolved.model), "codec": EngineInfo(engine="text")},
             caller_usage=mind.usage(),
         )
 

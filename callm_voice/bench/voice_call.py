@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 
 from callm_voice.bench.assemble import CallResult
-from callm_voice.bench.desk import open_desk
+from callm_voice.bench.desk import model_info, open_desk
 from callm_voice.bench.minds import open_caller
 from callm_voice.bench.resolve import ResolvedCall
 from callm_voice.bench.transcript import build_transcript
@@ -117,6 +117,7 @@ async def voice_call(resolved: ResolvedCall, clock: RealClock, log: EventLog, on
             events=log.events,
             transcript=build_transcript(log.events, end_ms=line.recorder.duration_ms),
             engines={
+                "model": model_info(resolved.model),
                 "stt": stt.info,
                 "vad": vad.info,
                 "tts": tts.info,

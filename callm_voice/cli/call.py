@@ -50,6 +50,7 @@ def call(
     record, folder = make_call(spec)
     if as_json:
         print_json(record.model_dump(mode="json"))
+        say(f"call folder: {folder}")
     else:
         show_result(record, folder)
     raise typer.Exit(exit_code(record))

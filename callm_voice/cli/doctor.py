@@ -46,7 +46,7 @@ def doctor(as_json: bool = JSON_OPTION) -> None:
         print_json({"ok": not lacking, "findings": [asdict(f) for f in findings]})
     else:
         for finding in findings:
-            out.print(f"{finding.state:8}{finding.what:24}{finding.detail}", markup=False, soft_wrap=True)
+            out.print(f"{finding.state:8}{finding.what:32}{finding.detail}", markup=False, soft_wrap=True)
     if lacking:
         raise typer.Exit(3)
 

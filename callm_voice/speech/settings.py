@@ -38,6 +38,8 @@ class HibariSettings(_Settings):
     engine: Literal["hibari"] = "hibari"
     voice: Literal["af_heart"] = "af_heart"
     speed: Positive = 1.0
+    sentence_pause_ms: Annotated[int, Field(ge=0, le=2000)] = 250
+    """Silence between sentences. The voice's own is 500 to 700 ms, which any endpointing takes for the end of a turn."""
     peak_dbov: Annotated[float, Field(le=0)] = -3.0
 
 

@@ -8,7 +8,7 @@ from callm_voice.core import weights
 from callm_voice.core.record import EngineInfo
 from callm_voice.speech.boundary import engine_errors, load
 from callm_voice.speech.engines import Pcm
-from callm_voice.speech.pcm import at_peak
+from callm_voice.speech.pcm import at_peak, trimmed
 from callm_voice.speech.settings import HibariSettings
 
 WEIGHT = "hibari-af_heart"
@@ -45,5 +45,9 @@ class HibariTts:
         if not any(character.isalnum() for character in text):
             return np.zeros(0, np.int16)
         with engine_errors(f"Hibari failed on {text[:60]!r}", "tts"):
-            samples = self._voice(text, speed=self._settings.speed, seed=seed)
-        return at_peak(np.asarray(samples, np.float32), self._settings.peak_dbov)
+            sentences = [
+                np.asarray(s, np.float32) for s in self._voice.stream(text, speed=self._settings.speed, seed=seed)
+            ]
+        pause = np.zeros(self.rate_hz * self._settings.sentence_pause_ms // 1000, np.float32)
+        spoken = [piece for s in sentences for piece in (pause, trimmed(s, self.rate_hz))][1:]
+        return at_peak(np.concatenate(spoken), self._settings.peak_dbov) if spoken else np.zeros(0, np.int16)
