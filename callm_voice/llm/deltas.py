@@ -7,11 +7,11 @@ none. What is held back because it may be thinking or a tool call keeps the time
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from typing import Any
 
 from callm_voice.core.errors import ModelProtocolError
+from callm_voice.llm.chunks import content_parts, json_object
 from callm_voice.llm.recover import CallRecoverer, FoundCall, HeldText
 from callm_voice.llm.sse import SseDecoder, SseEvent, offending
 from callm_voice.llm.thinking import Part, ThinkSplitter
@@ -93,7 +93,7 @@ class StreamParser:
         return events
 
     def _take(self, event: SseEvent) -> list[StreamEvent]:
-        chunk = _json_object(event)
+        chunk = json_object(event)
         t_s = event.t_s
         events: list[StreamEvent] = []
         if not self._seen_data:
@@ -138,7 +138,7 @@ class StreamParser:
 
     def _take_content(self, delta: dict[str, Any], t_s: float, event: SseEvent) -> list[StreamEvent]:
         parts: list[Part] = []
-        content = [(kind, text) for kind, text in _content_parts(delta.get("content"), event) if text]
+        content = [(kind, text) for kind, text in content_parts(delta.get("content"), event) if text]
         if isinstance(delta.get("refusal"), str) and delta["refusal"]:
             content.append(("text", delta["refusal"]))
         if content:
@@ -173,6 +173,8 @@ class StreamParser:
             if isinstance(piece, HeldText):
                 events.append(TextDelta(piece.t_s, piece.text))
                 continue
+            if piece.mended:
+                self._note("a recovered call without its last brace")
             number = len(self._recovered)
             call_id = made_id(self._response_id, number, piece.t_s)
             events.append(ToolCallStarted(piece.t_s, number))
@@ -203,7 +205,7 @@ class StreamParser:
         if self._think.unclosed:
             self._note("thinking that does not end")
         if self._recover is not None:
-            events += self._released(self._recover.end())
+            events += self._released(self._recover.end(cut=self._reason == "length"))
         calls = self._assembler.finish(cut=self._reason == "length", response_id=self._response_id)
         events += [*calls, *self._recovered]
         if self._usage.report is not None:
@@ -226,39 +228,3 @@ class StreamParser:
     def _note(self, note: str) -> None:
         if note not in self._notes:
             self._notes.append(note)
-
-
-def _json_object(event: SseEvent) -> dict[str, Any]:
-    """The chunk of an event; an error in it is raised."""
-    try:
-        chunk = json.loads(event.data)
-    except (ValueError, RecursionError):
-        if event.event == "error":
-            raise ModelProtocolError(f"the server broke off: {offending(event.data)}") from None
-        raise ModelProtocolError(f"a chunk is not JSON: {offending(event.data)}") from None
-    if not isinstance(chunk, dict):
-        raise ModelProtocolError(f"a chunk is not an object: {offending(event.data)}")
-    error = chunk.get("error")
-    if error or event.event == "error" or chunk.get("object") == "error":
-        detail = error.get("message") if isinstance(error, dict) else error or chunk.get("message")
-        raise ModelProtocolError(f"the server broke off: {offending(str(detail or event.data))}")
-    return chunk
-
-
-def _content_parts(content: Any, event: SseEvent) -> list[tuple[str, str]]:
-    """Content as (`text` or `reasoning`, text): a string, or a list of parts as some vendors send it."""
-    if content is None:
-        return []
-    if isinstance(content, str):
-        return [("text", content)]
-    if not isinstance(content, list):
-        raise ModelProtocolError(f"content is neither text nor parts: {offending(event.data)}")
-    parts: list[tuple[str, str]] = []
-    for part in content:
-        if isinstance(part, dict) and isinstance(part.get("text"), str):
-            parts.append(("text", part["text"]))
-        elif isinstance(part, dict) and part.get("type") == "thinking":
-            parts += [("reasoning", text) for _, text in _content_parts(part.get("thinking"), event)]
-        else:
-            raise ModelProtocolError(f"a content part of an unknown form: {offending(event.data)}")
-    return parts

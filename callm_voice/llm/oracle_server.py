@@ -22,7 +22,8 @@ from aiohttp import web
 from callm_voice.core.clock import Clock, RealClock
 from callm_voice.core.errors import UsageError
 from callm_voice.llm.child import take_stdout, wait_for_parent_end
-from callm_voice.llm.oracle_script import OracleError, OracleReply, Step, next_reply, parse_script
+from callm_voice.llm.oracle_replay import OracleError, OracleReply, next_reply
+from callm_voice.llm.oracle_script import Step, parse_script
 from callm_voice.llm.toolcalls import made_id
 
 MODEL_ID = "oracle"

@@ -7,23 +7,23 @@ out to be none, or a call of a tool that was not offered, is given back unchange
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from callm_voice.llm.toolcalls import parse_arguments
+from callm_voice.llm.call_text import (
+    AFTER,
+    AFTER_TOKENS,
+    NAMED,
+    TRAILING,
+    as_call,
+    may_be_call_object,
+    object_end,
+    opener_length,
+    possible_start,
+)
 
 MAX_HELD_CHARS = 8_000
-_TAGS = ("<tool_call>", "<tool_calls>", "<function_call>", "<tools>")
-_KEYS = ("name", "arguments", "parameters", "type", "function", "id")
-_ARGUMENT_KEYS = ("arguments", "parameters")
-_FENCE = re.compile(r"```[A-Za-z_]{0,12}\s*")
-_NAMED = re.compile(r'"name"\s*:\s*"([^"\\]+)"')
-_AFTER = re.compile(r"[\s,;\]}]+|```(?:json)?|</?(?:tool_calls?|function_call|tools)>|<\|im_end\|>")
-"""What may stand after a recovered call and is no text: separators and closing marks."""
-_AFTER_TOKENS = ("```json", "</tool_call>", "</tool_calls>", "</function_call>", "</tools>", "<|im_end|>", *_TAGS)
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,8 @@ class FoundCall:
     arguments: dict[str, Any]
     raw_arguments: str
     error: str | None = None
+    mended: bool = False
+    """The last brace was missing."""
 
 
 @dataclass
@@ -69,16 +71,20 @@ class CallRecoverer:
             self._held += text
         return self._drain(ended=False)
 
-    def end(self) -> list[HeldText | FoundCall]:
-        """The content is over: nothing is held any more."""
-        return self._drain(ended=True)
+    def end(self, *, cut: bool = False) -> list[HeldText | FoundCall]:
+        """The content is over: nothing is held any more.
 
-    def _drain(self, *, ended: bool) -> list[HeldText | FoundCall]:
+        Args:
+            cut: the server said that it stopped at the length limit.
+        """
+        return self._drain(ended=True, cut=cut)
+
+    def _drain(self, *, ended: bool, cut: bool = False) -> list[HeldText | FoundCall]:
         found: list[HeldText | FoundCall] = []
         while self._held:
             if self._after_call and not self._skip_closers(ended=ended):
                 break
-            start = _possible_start(self._held)
+            start = possible_start(self._held)
             if start:
                 self._release(start, found)
                 continue
@@ -86,26 +92,26 @@ class CallRecoverer:
             if step:
                 continue
             if ended or len(self._held) > MAX_HELD_CHARS:
-                self._give_up(found)
+                self._give_up(found, cut=cut or not ended)
                 continue
             break
         return found
 
     def _take_call(self, found: list[HeldText | FoundCall]) -> bool:
         """Decide about held text that begins like a call; False: more must be read."""
-        opener = _opener_length(self._held)
+        opener = opener_length(self._held)
         if opener is None:
             return False
         if opener < 0:
             self._release(1, found)
             return True
-        if not _may_be_call_object(self._held[opener:]):
+        if not may_be_call_object(self._held[opener:]):
             self._release(max(opener, 1), found)
             return True
-        end = _object_end(self._held, opener)
+        end = object_end(self._held, opener)
         if end is None:
             return False
-        call = _as_call(self._held[opener:end], self.tools)
+        call = as_call(self._held[opener:end], self.tools)
         if call is None:
             self._release(end, found)
             return True
@@ -115,24 +121,36 @@ class CallRecoverer:
         self._after_call = True
         return True
 
-    def _give_up(self, found: list[HeldText | FoundCall]) -> None:
-        """The content ended inside what looked like a call: a cut call if it names a tool, else text."""
-        opener = _opener_length(self._held)
-        named = _NAMED.search(self._held, opener) if opener is not None and opener >= 0 else None
-        if named and opener is not None and named.group(1) in self.tools and _object_end(self._held, opener) is None:
-            raw = self._held[opener:]
-            error = "the call is cut: its JSON does not end"
-            found.append(FoundCall(self._time_at(opener), self._time_at(len(self._held) - 1), named[1], {}, raw, error))
-            self._drop(len(self._held))
+    def _give_up(self, found: list[HeldText | FoundCall], *, cut: bool) -> None:
+        """The content ended inside what looked like a call: a cut call if it names a tool, else text.
+
+        A model that stopped by itself and left out only the last brace (the 0.5B often does) meant a call:
+        its arguments are whole.
+        """
+        opener = opener_length(self._held)
+        if opener is None or opener < 0 or object_end(self._held, opener) is not None:
+            self._release(len(self._held), found)
+            return
+        raw = self._held[opener:]
+        times = self._time_at(opener), self._time_at(len(self._held) - 1)
+        whole = None if cut else as_call(TRAILING.sub("", raw) + "}", self.tools, strict=True)
+        named = NAMED.search(raw)
+        if whole is not None:
+            name, arguments, raw, error = whole
+            found.append(FoundCall(*times, name, arguments, raw, error, mended=True))
+        elif named and named.group(1) in self.tools:
+            found.append(FoundCall(*times, named.group(1), {}, raw, "the call is cut: its JSON does not end"))
         else:
             self._release(len(self._held), found)
+            return
+        self._drop(len(self._held))
 
     def _skip_closers(self, *, ended: bool) -> bool:
         """Drop what may follow a call; False: more must be read to know."""
         while self._held:
-            if not ended and any(t != self._held and t.startswith(self._held) for t in _AFTER_TOKENS):
+            if not ended and any(t != self._held and t.startswith(self._held) for t in AFTER_TOKENS):
                 return False
-            match = _AFTER.match(self._held)
+            match = AFTER.match(self._held)
             if match is None:
                 self._after_call = False
                 return True
@@ -155,85 +173,3 @@ class CallRecoverer:
         kept = [(max(0, begin - length), t_s) for begin, t_s in self._held_s if begin > length]
         self._held_s = [(0, self._time_at(length)), *kept] if rest else []
         self._held = self._held[length:]
-
-
-def _possible_start(text: str) -> int | None:
-    """Offset of the first character that may begin a call, or None."""
-    match = re.search(r"[{\[`<]", text)
-    return match.start() if match else None
-
-
-def _opener_length(text: str) -> int | None:
-    """Length of fences, tags and array brackets before the object; None: cannot tell yet; -1: no call begins here."""
-    at = 0
-    while True:
-        rest = text[at:]
-        if rest.startswith("{"):
-            return at
-        if not rest or rest.isspace():
-            return None
-        if at and rest[0].isspace():
-            at += len(rest) - len(rest.lstrip())
-        elif rest[0] == "[":
-            at += 1
-        elif rest[0] == "`":
-            if match := _FENCE.match(rest):
-                at += match.end()
-            else:
-                return None if "```".startswith(rest) else -1
-        elif rest[0] == "<":
-            tag = next((tag for tag in _TAGS if rest.startswith(tag)), None)
-            if tag is None:
-                return None if any(tag.startswith(rest) for tag in _TAGS) else -1
-            at += len(tag)
-        else:
-            return -1
-
-
-def _may_be_call_object(text: str) -> bool:
-    """Whether an object that begins so may still be a call: its first key is one of a call's."""
-    inner = text[1:].lstrip()
-    if not inner:
-        return True
-    if inner[0] != '"':
-        return False
-    key, quote, _ = inner[1:].partition('"')
-    return key in _KEYS if quote else any(known.startswith(key) for known in _KEYS)
-
-
-def _object_end(text: str, start: int) -> int | None:
-    """Offset after the object that begins at `start`; None: it does not end in `text`."""
-    depth, in_string, escaped = 0, False, False
-    for at in range(start, len(text)):
-        char = text[at]
-        if in_string:
-            escaped, in_string = char == "\\" and not escaped, char != '"' or escaped
-        elif char == '"':
-            in_string = True
-        elif char in "{[":
-            depth += 1
-        elif char in "}]":
-            depth -= 1
-            if depth == 0:
-                return at + 1
-    return None
-
-
-def _as_call(text: str, tools: Collection[str]) -> tuple[str, dict[str, Any], str, str | None] | None:
-    """(name, arguments, raw arguments, error) if the object is a call of an offered tool."""
-    try:
-        value = json.loads(text, strict=False)  # models put raw line ends into strings
-    except (ValueError, RecursionError):
-        named = _NAMED.search(text)
-        if named and named.group(1) in tools and any(f'"{key}"' in text for key in _ARGUMENT_KEYS):
-            return named.group(1), {}, text, "the call is not JSON"
-        return None
-    if isinstance(value.get("function"), dict):
-        value = value["function"]
-    name = value.get("name")
-    if not isinstance(name, str) or name not in tools or not set(value) <= set(_KEYS):
-        return None
-    given = next((value[key] for key in _ARGUMENT_KEYS if key in value), None)
-    raw = given if isinstance(given, str) else "" if given is None else json.dumps(given, ensure_ascii=False)
-    arguments, error = parse_arguments(raw, cut=False)
-    return name, arguments, raw, error

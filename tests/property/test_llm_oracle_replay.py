@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from callm_voice.llm.oracle_script import CLOSING, next_reply, parse_script
+from callm_voice.llm.oracle_replay import CLOSING, next_reply
+from callm_voice.llm.oracle_script import parse_script
 
 pytestmark = pytest.mark.property
 TOOLS = ["look", "book"]

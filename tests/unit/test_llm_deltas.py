@@ -228,3 +228,14 @@ def test_the_first_token_is_known_while_text_is_held_back():
 def test_two_recovered_calls_have_different_ids():
     events = parse(delta(content=f"{CALL},\n{CALL}"), STOP, DONE, recover=True)
     assert len({c.call_id for c in only(ToolCallReady, events)}) == 2
+
+
+def test_a_missing_last_brace_is_mended_and_noted():
+    events = parse(delta(content=CALL[:-1]), STOP, DONE, recover=True)
+    assert [(c.name, c.error) for c in only(ToolCallReady, events)] == [("get_balance", None)]
+    assert events[-1].notes == ("a recovered call without its last brace",)
+
+
+def test_a_missing_last_brace_at_the_length_limit_is_an_error():
+    events = parse(delta(content=CALL[:-1]), delta(finish="length"), DONE, recover=True)
+    assert only(ToolCallReady, events)[0].error == "the call is cut: its JSON does not end"

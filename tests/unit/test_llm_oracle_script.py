@@ -6,7 +6,8 @@ import pytest
 import yaml
 
 from callm_voice.core.errors import ConfigError, UsageError
-from callm_voice.llm.oracle_script import CLOSING, NO_SAY_YET, OracleError, check_script, next_reply, parse_script
+from callm_voice.llm.oracle_replay import CLOSING, NO_SAY_YET, OracleError, next_reply
+from callm_voice.llm.oracle_script import check_script, parse_script
 
 pytestmark = pytest.mark.unit
 SCRIPT = [

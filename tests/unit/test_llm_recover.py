@@ -76,10 +76,31 @@ def test_raw_line_ends_in_strings_are_taken():
     assert calls[0].arguments == {"note": "a\nb"}
 
 
-def test_a_call_that_is_cut_is_a_call_with_an_error():
+def test_a_call_that_is_cut_is_a_call_without_arguments():
     prose, calls = recover(CALL[:-10])
     assert (prose, calls[0].name, calls[0].arguments) == ("", "get_balance", {})
-    assert calls[0].error == "the call is cut: its JSON does not end"
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n```", "\n</tool_call>"])
+def test_a_call_that_lacks_only_its_last_brace_is_whole_if_the_model_stopped_by_itself(end):
+    recoverer = CallRecoverer(TOOLS)
+    assert recoverer.feed(CALL[:-1] + end, 0.0) == []
+    (found,) = recoverer.end()
+    assert isinstance(found, FoundCall)
+    assert (found.arguments, found.error, found.mended) == ({"patient_id": "P-100"}, None, True)
+
+
+def test_a_call_that_lacks_its_last_brace_at_the_length_limit_is_cut():
+    recoverer = CallRecoverer(TOOLS)
+    recoverer.feed(CALL[:-1], 0.0)
+    (found,) = recoverer.end(cut=True)
+    assert isinstance(found, FoundCall)
+    assert (found.arguments, found.error) == ({}, "the call is cut: its JSON does not end")
+
+
+@pytest.mark.parametrize("missing", [2, 3, 10])
+def test_a_call_whose_arguments_are_not_whole_is_cut(missing):
+    assert recover(CALL[:-missing])[1][0].error == "the call is cut: its JSON does not end"
 
 
 def test_a_call_that_is_not_json_is_a_call_with_an_error():
