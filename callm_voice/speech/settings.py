@@ -38,8 +38,8 @@ class HibariSettings(_Settings):
     engine: Literal["hibari"] = "hibari"
     voice: Literal["af_heart"] = "af_heart"
     speed: Positive = 1.0
-    sentence_pause_ms: Annotated[int, Field(ge=0, le=2000)] = 250
-    """Silence between sentences. The voice's own is 500 to 700 ms, which any endpointing takes for the end of a turn."""
+    sentence_pause_ms: Annotated[int, Field(ge=0, le=2000)] = 200
+    """Silence between sentences. The voice's own is over 500 ms, which endpointing takes for the end of the turn."""
     peak_dbov: Annotated[float, Field(le=0)] = -3.0
 
 
@@ -63,9 +63,9 @@ class WhisperSettings(_Settings):
     cpu_threads: Annotated[int, Field(ge=1)] = 2
     language: str = "en"
     beam_size: Annotated[int, Field(ge=1, le=10)] = 1
-    window_s: Annotated[float, Field(ge=5, le=30)] = 30.0
-    """What a segment is padded to. Whisper was trained on 30; 15 halves the time of a short segment for a little WER;
-    a segment that does not fit is decoded in windows of 30."""
+    window_s: Annotated[float, Field(ge=5, le=30)] = 15.0
+    """What a segment is padded to. Whisper was trained on 30; 15 takes less than half the time. A segment that does not
+    fit, and one whose text came out unsure, rejected or looped, is decoded in a window of 30."""
     loop_ngram: Annotated[int, Field(ge=0)] = 5
     """`no_repeat_ngram_size` of the second decoding, which runs only when the first one looped. 0: never."""
     no_speech: Share = 0.6

@@ -1,7 +1,8 @@
 """Whisper through CTranslate2 (faster-whisper), with every decode option explicit and guards on what it says.
 
-The 30 s window of the model is filled with one segment: features, one encoding, one greedy decoding. Only if that
-looped is the text decoded a second time without repeated n-grams (from the same encoding, so it costs little).
+One segment fills one window: features, one encoding, one greedy decoding. Most of the time goes into encoding the
+window's padding, so a short window is tried first and a whole one only where the model was unsure. Only a text that
+loops is decoded a second time without repeated n-grams (from the same encoding, so it costs little).
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from callm_voice.speech.engines import Pcm, Transcript
 from callm_voice.speech.settings import WhisperSettings
 
 MODEL_RATE_HZ = 16_000
+WINDOW_S = 30.0
+"""What the model was trained on."""
 FRAME_S = 0.01
 """One column of the mel spectrogram."""
 TOKENS_PER_S = 12
@@ -42,6 +45,16 @@ class _Decoded:
     avg_logprob: float
     no_speech_prob: float
     tokens: int
+
+
+@dataclass(frozen=True)
+class _Window:
+    text: str
+    """After the guards."""
+    why: str | None
+    """The guard that rejected it."""
+    sure: bool
+    details: dict[str, Any]
 
 
 class WhisperStt:
@@ -101,21 +114,26 @@ class WhisperStt:
             return Transcript("", rejected="no_speech", decode_ms=elapsed_s() * 1000, details={"why": "level"})
         with engine_errors(f"Whisper failed on {pcm.size / rate_hz:.1f} s of audio", "stt"):
             windows = self._decode_all(pcm, rate_hz)
-        texts = [text for text, _, _ in windows if text]
-        rejections = [why for _, why, _ in windows if why]
+        texts = [window.text for window in windows if window.text]
+        rejections = [window.why for window in windows if window.why]
         return Transcript(
             text=" ".join(texts),
-            raw=" ".join(details["raw"] for _, _, details in windows).strip(),
+            raw=" ".join(window.details["raw"] for window in windows).strip(),
             rejected=rejections[0] if rejections and not texts else None,
             decode_ms=elapsed_s() * 1000,
-            details={"windows": [details for _, _, details in windows]},
+            details={"windows": [window.details for window in windows]},
         )
 
-    def _decode_all(self, pcm: Pcm, rate_hz: int) -> list[tuple[str, str | None, dict[str, Any]]]:
-        """Text after the guards, reason of a rejection and figures for each window of the segment."""
+    def _decode_all(self, pcm: Pcm, rate_hz: int) -> list[_Window]:
+        """The windows of a segment: one short one if it fits and the model is sure of it, else whole ones."""
         samples = self._resampled(pcm, rate_hz)
-        window = int(self._window_s(samples.size / MODEL_RATE_HZ) * MODEL_RATE_HZ)
-        return [self._window(samples[at : at + window], window) for at in range(0, samples.size, window)]
+        short_s = self._settings.window_s
+        if short_s < WINDOW_S and samples.size <= (short_s - 1.0) * MODEL_RATE_HZ:
+            only = self._window(samples, short_s)
+            if only.sure:
+                return [only]
+        size = int(WINDOW_S * MODEL_RATE_HZ)
+        return [self._window(samples[at : at + size], WINDOW_S) for at in range(0, samples.size, size)]
 
     def _resampled(self, pcm: Pcm, rate_hz: int) -> NDArray[np.float32]:
         """The whole segment as float32 at 16 kHz with the silence that the settings ask for around it."""
@@ -125,13 +143,9 @@ class WhisperStt:
         )
         return np.pad(samples, (lead, trail)) if lead or trail else samples
 
-    def _window_s(self, duration_s: float) -> float:
-        """The short window only where the segment leaves a second of it free; else the model's own 30 s."""
-        return self._settings.window_s if duration_s <= self._settings.window_s - 1.0 else 30.0
-
-    def _window(self, samples: NDArray[np.float32], window_samples: int) -> tuple[str, str | None, dict[str, Any]]:
+    def _window(self, samples: NDArray[np.float32], window_s: float) -> _Window:
         duration_s = samples.size / MODEL_RATE_HZ
-        encoded = self._encode(samples, window_samples)
+        encoded = self._encode(samples, window_s)
         limit = min(MAX_TOKENS, 16 + int(TOKENS_PER_S * duration_s))
         first = self._generate(encoded, limit, no_repeat_ngram=0)
         text, loop = self._unloop(first.text, encoded, limit, duration_s)
@@ -140,14 +154,16 @@ class WhisperStt:
             "avg_logprob": round(first.avg_logprob, 3),
             "no_speech_prob": round(first.no_speech_prob, 3),
             "tokens": first.tokens,
+            "window_s": window_s,
             **({"loop": loop} if loop else {}),
         }
         why = self._why_rejected(first, text, loop)
-        return ("" if why else guards.spoken_text(text)), why, details
+        sure = not why and not loop and first.avg_logprob >= self._settings.unsure_logprob
+        return _Window("" if why else guards.spoken_text(text), why, sure, details)
 
-    def _encode(self, samples: NDArray[np.float32], window_samples: int) -> Any:
+    def _encode(self, samples: NDArray[np.float32], window_s: float) -> Any:
         features = self._model.feature_extractor(samples, padding=0)
-        frames = int(window_samples / MODEL_RATE_HZ / FRAME_S)
+        frames = round(window_s / FRAME_S)
         features = features[:, :frames]
         features = np.pad(features, ((0, 0), (0, frames - features.shape[-1])))
         return self._model.encode(np.ascontiguousarray(features, np.float32))

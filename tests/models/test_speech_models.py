@@ -140,6 +140,20 @@ def test_a_pause_in_the_middle_of_a_line_does_not_lose_the_second_half(caller: T
     assert "Thursday" in text
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["Perfect. Thank you so much. Goodbye.", "Okay. And what is the charge for? Why is it there?"],
+)
+def test_the_callers_sentences_are_one_turn(text: str, caller: TtsEngine) -> None:
+    assert len(turns(over_the_line(caller, text))) == 1
+
+
+def test_a_short_phrase_that_the_short_window_is_unsure_of_is_heard_whole(
+    caller: TtsEngine, whisper: SttEngine
+) -> None:
+    assert "Park Avenue" in heard(whisper, over_the_line(caller, "Park Avenue, please."))
+
+
 def test_the_agents_voice_says_the_same_samples_again(agent: TtsEngine) -> None:
     np.testing.assert_array_equal(agent.synthesise("One moment."), agent.synthesise("One moment."))
 

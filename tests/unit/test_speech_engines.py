@@ -15,6 +15,7 @@ from callm_voice.speech import boundary
 from callm_voice.speech.boundary import engine_errors
 from callm_voice.speech.engines import Pcm
 from callm_voice.speech.factory import make_stt, make_tts, make_vad
+from callm_voice.speech.pcm import at_peak, trimmed
 from callm_voice.speech.said import SaidLog
 from callm_voice.speech.settings import (
     EnergyVadSettings,
@@ -240,3 +241,22 @@ def test_a_voice_file_that_is_damaged_is_an_engine_error(tmp_path: Path) -> None
     (tmp_path / "voice.onnx.json").write_text("{}")
     with pytest.raises(EngineError, match=r"Piper cannot load .*voice\.onnx"):
         make_tts(PiperSettings(voice=str(tmp_path / "voice.onnx")))
+
+
+def test_trimming_takes_the_silence_at_the_ends_and_none_of_the_sound() -> None:
+    rate_hz = 8000
+    sound = np.sin(np.arange(rate_hz) / 3).astype(np.float32)
+    quiet = np.full(rate_hz // 2, 1e-4, np.float32)
+    kept = trimmed(np.concatenate([quiet, sound, quiet]), rate_hz)
+    assert rate_hz <= kept.size <= rate_hz + rate_hz // 25
+    assert np.isclose(np.square(kept).sum(), np.square(sound).sum(), rtol=1e-4)
+
+
+def test_trimming_pure_silence_leaves_nothing() -> None:
+    assert trimmed(np.zeros(8000, np.float32), 8000).size == 0
+
+
+def test_the_peak_is_where_the_settings_want_it() -> None:
+    pcm = at_peak(np.array([0.1, -0.5, 0.2], np.float32), -6.0)
+    assert np.abs(pcm.astype(int)).max() == round(32768 * 10 ** (-6 / 20))
+    assert at_peak(np.zeros(4, np.float32), -6.0).tolist() == [0, 0, 0, 0]
