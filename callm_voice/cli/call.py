@@ -37,16 +37,10 @@ def call(
 
     Exits with 0 if the call passed, 1 if it failed, 3 if it is invalid.
     """
-    try:
-        spec = CallSpec.model_validate(
-            {
-                "task": task, "model": model, "pipeline": pipeline, "line": line, "caller": caller, "seed": seed,
-                "trial": trial, "pace": pace, "run_dir": out_dir,
-            }
-        )  # fmt: skip
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise UsageError(f"--{first['loc'][0]}: {first['msg']}") from error
+    spec = call_spec(
+        task=task, model=model, pipeline=pipeline, line=line, caller=caller, seed=seed, trial=trial, pace=pace,
+        run_dir=out_dir,
+    )  # fmt: skip
     record, folder = make_call(spec)
     if as_json:
         print_json(record.model_dump(mode="json"))
@@ -54,6 +48,19 @@ def call(
     else:
         show_result(record, folder)
     raise typer.Exit(exit_code(record))
+
+
+def call_spec(**fields: object) -> CallSpec:
+    """A checked spec.
+
+    Raises:
+        UsageError: names the option and what was expected.
+    """
+    try:
+        return CallSpec.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(f"--{first['loc'][0]}: {first['msg']}") from error
 
 
 def make_call(spec: CallSpec) -> tuple[CallRecord, Path]:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import typer
 
-from callm_voice.bench.callspec import CallSpec
-from callm_voice.cli.call import make_call, show_result
+from callm_voice.cli.call import call_spec, make_call, show_result
 from callm_voice.cli.common import JSON_OPTION, out, print_json, say
 
 DEMO_TASK = "healthcare/C5-H1"
@@ -16,6 +15,7 @@ DEMO_MODELS = ("oracle", "qwen2.5-coder-0.5b")
 
 def demo(
     line: str = typer.Option("pstn-g711u", help="Line profile"),
+    pace: str = typer.Option("fast", help="`fast` skips dead air and measures the model for real; `real`: wall time"),
     out_dir: Path = typer.Option(Path("runs/demo"), "--out", help="Run folder"),
     as_json: bool = JSON_OPTION,
 ) -> None:
@@ -27,7 +27,7 @@ def demo(
     results = []
     for model in DEMO_MODELS:
         say(f"\n=== {DEMO_TASK} by voice over {line}, model {model} ===")
-        record, folder = make_call(CallSpec(task=DEMO_TASK, model=model, line=line, run_dir=out_dir))
+        record, folder = make_call(call_spec(task=DEMO_TASK, model=model, line=line, pace=pace, run_dir=out_dir))
         results.append((model, record, folder))
         if not as_json:
             show_result(record, folder)

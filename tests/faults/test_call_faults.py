@@ -16,6 +16,7 @@ from threading import Thread
 import pytest
 from support.cli import QUICK_ORACLE, Ran, callm, command, scripted_call
 
+from callm_voice.core.paths import installed_data_dir
 from callm_voice.core.runfolder import find_calls, is_finished, load_record
 
 pytestmark = pytest.mark.faults
@@ -29,7 +30,7 @@ def one_clear_line(ran: Ran, code: int, *words: str) -> None:
         assert word in ran.error_lines[0]
 
 
-# -- the user's mistakes: 2 ----------------------------------------------------------------------------------------------
+# -- the user's mistakes: 2 --
 
 
 def test_an_unknown_task_lists_the_known_ones(tmp_path: Path) -> None:
@@ -51,7 +52,7 @@ def test_an_unknown_model_lists_the_known_ones(tmp_path: Path) -> None:
 
 
 def test_a_bad_yaml_key_is_named_with_file_and_line(tmp_path: Path) -> None:
-    text = (Path(__file__).parents[2] / "pipelines" / "scripted.yaml").read_text("utf-8")
+    text = (installed_data_dir() / "pipelines" / "scripted.yaml").read_text("utf-8")
     mine = tmp_path / "mine.yaml"
     mine.write_text(text.replace("silence_ms:", "silense_ms:"), encoding="utf-8")
     line = next(i for i, row in enumerate(mine.read_text("utf-8").splitlines(), 1) if "silense_ms" in row)
@@ -71,7 +72,7 @@ def test_verifying_a_run_without_calls_says_so(tmp_path: Path) -> None:
     one_clear_line(callm("verify", str(tmp_path)), 2, "no finished call")
 
 
-# -- what the machine lacks: 3 -------------------------------------------------------------------------------------------
+# -- what the machine lacks: 3 --
 
 
 def test_a_missing_weight_names_the_command_that_brings_it(tmp_path: Path) -> None:
@@ -132,7 +133,7 @@ def test_an_unwritable_run_folder_is_one_clear_line(tmp_path: Path) -> None:
     one_clear_line(scripted_call(blocked, "--line", "text"), 3, "cannot be written")
 
 
-# -- killed at any time --------------------------------------------------------------------------------------------------
+# -- killed at any time --
 
 
 @pytest.mark.parametrize("moment", ["opening the model", "caller    Hi.", "handoff   identity", "ended"])

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
+import verifier
+
 pytestmark = pytest.mark.golden
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(verifier.__file__).parents[1]
 CALL = Path(__file__).parent / "verifier" / "page_sample"
 
 

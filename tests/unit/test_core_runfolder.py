@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from support.records import full_record
 
+import callm_voice
 from callm_voice.core import runfolder
 from callm_voice.core.errors import ConfigError, DiskError
 from callm_voice.core.record import TranscriptTurn
@@ -26,7 +27,7 @@ from callm_voice.core.runfolder import (
 
 pytestmark = pytest.mark.unit
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(callm_voice.__file__).parents[1]
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -103,7 +104,7 @@ def test_a_block_that_raises_leaves_a_folder_without_a_record(final: Path, tmp_p
 
 @pytest.mark.parametrize("when", ["before_record", "at_rename"])
 def test_a_killed_call_is_plainly_unfinished_and_is_redone(final: Path, tmp_path: Path, when: str) -> None:
-    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    path = os.pathsep.join([str(ROOT), str(Path(__file__).parents[1])])
     done = subprocess.run(
         [sys.executable, "-c", KILLED, str(final), when], env=os.environ | {"PYTHONPATH": path}, timeout=60, check=False
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from callm_voice.bench.gold import gold_file, load_gold
+from callm_voice.core.paths import installed_data_dir
 from callm_voice.desk.pack import Pack, load_pack
 from verifier.gold import GoldFile
 from verifier.trace import Handoff, State, ToolCall, Trace
@@ -18,7 +18,7 @@ from verifier.verify import verify
 
 pytestmark = pytest.mark.unit
 
-HEALTHCARE = Path(__file__).parents[2] / "packs" / "healthcare"
+HEALTHCARE = installed_data_dir() / "packs" / "healthcare"
 TASKS = ("C1-E1", "C2-M1", "C5-H1")
 MARIA = {"full_name": "Maria Alvarez", "dob": "1972-06-30"}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,12 +13,13 @@ from callm_voice.caller.base import Say
 from callm_voice.caller.check import check_brief
 from callm_voice.caller.scripted import ScriptedCaller
 from callm_voice.caller.text import TextDialogue, talk
+from callm_voice.core.paths import installed_data_dir
 from callm_voice.desk.pack import Pack, load_pack
 from callm_voice.llm.oracle_script import check_script
 
 pytestmark = pytest.mark.unit
 
-HEALTHCARE = Path(__file__).parents[2] / "packs" / "healthcare"
+HEALTHCARE = installed_data_dir() / "packs" / "healthcare"
 TASKS = ("C1-E1", "C2-M1", "C5-H1")
 GREETING = "Straus Dermatology, how can I help?"
 

@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 from support.verifier_cases import GOLD_FILE, perfect_state, perfect_trace
 
+import verifier
 from verifier.__main__ import main
 
 pytestmark = pytest.mark.unit
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(verifier.__file__).parents[1]
 PYDANTIC_AND_WHAT_IT_NEEDS = ("pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection")
 
 
