@@ -157,6 +157,8 @@ class InferenceEnded(Event):
     recovered_tool_calls: int = 0
     interrupted: bool = False
     error: str | None = None
+    notes: tuple[str, ...] = ()
+    """Irregularities of the answer's stream that were mended."""
 
 
 class ToolStarted(Event):

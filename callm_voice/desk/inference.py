@@ -41,6 +41,7 @@ class Inference:
     usage: UsageReport | None = None
     finished: bool = False
     _finish_reason: str | None = None
+    _notes: tuple[str, ...] = ()
     _marked: set[Mark] = field(default_factory=set)
     _last_token_s: float | None = None
 
@@ -54,6 +55,7 @@ class Inference:
         interrupted = False
         async with AsyncExitStack() as closing:
             try:
+                await model.warm(())  # a connection that the server has closed is opened again before the clock runs
                 log.emit(
                     InferenceStarted, inference_id=self.inference_id, turn_id=self.turn_id, cause=self.cause,
                     role=request.role, model=model.name, messages=len(request.messages), tools=len(request.tools),
@@ -101,7 +103,7 @@ class Inference:
             case UsageReport():
                 self.usage = event
             case Finished():
-                self.finished, self._finish_reason = True, event.reason
+                self.finished, self._finish_reason, self._notes = True, event.reason, event.notes
             case _:
                 pass
         return ""
@@ -125,4 +127,5 @@ class Inference:
             finish_reason=self._finish_reason, prompt_tokens=usage.prompt_tokens, cached_tokens=usage.cached_tokens,
             completion_tokens=usage.completion_tokens, reasoning_tokens=usage.reasoning_tokens,
             recovered_tool_calls=sum(call.recovered for call in self.calls), interrupted=interrupted, error=error,
+            notes=self._notes,
         )  # fmt: skip

@@ -12,6 +12,8 @@ from callm_voice.llm.toolcalls import parse_arguments
 _TAGS = ("<tool_call>", "<tool_calls>", "<function_call>", "<tools>")
 _KEYS = ("name", "arguments", "parameters", "type", "function", "id")
 _ARGUMENT_KEYS = ("arguments", "parameters")
+_TOOL_NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
+"""Two lower-case words at least: a person's or a product's name is not taken for a tool's."""
 _FENCE = re.compile(r"```[A-Za-z_]{0,12}\s*")
 NAMED = re.compile(r'"name"\s*:\s*"([^"\\]+)"')
 AFTER = re.compile(r"[\s,;\]}]+|```(?:json)?|</?(?:tool_calls?|function_call|tools)>|<\|im_end\|>")
@@ -82,10 +84,19 @@ def object_end(text: str, start: int) -> int | None:
     return None
 
 
+def is_call_name(name: str, text: str, tools: Collection[str]) -> bool:
+    """Whether an object `text` that names `name` is meant as a call."""
+    if name in tools:
+        return True
+    return bool(_TOOL_NAME.fullmatch(name)) and any(f'"{key}"' in text for key in _ARGUMENT_KEYS)
+
+
 def as_call(
     text: str, tools: Collection[str], *, strict: bool = False
 ) -> tuple[str, dict[str, Any], str, str | None] | None:
-    """(name, arguments, raw arguments, error) if the object is a call of an offered tool.
+    """(name, arguments, raw arguments, error) if the object is a call: of an offered tool, or of any other by a name
+    that a tool may have, if it gives arguments. A call of what was not offered is the desk's to refuse: read aloud, it
+    would teach the model nothing.
 
     Args:
         strict: no call, instead of one with an error, if it is not JSON.
@@ -94,13 +105,13 @@ def as_call(
         value = json.loads(text, strict=False)  # models put raw line ends into strings
     except (ValueError, RecursionError):
         named = None if strict else NAMED.search(text)
-        if named and named.group(1) in tools and any(f'"{key}"' in text for key in _ARGUMENT_KEYS):
+        if named and is_call_name(named.group(1), text, tools) and any(f'"{key}"' in text for key in _ARGUMENT_KEYS):
             return named.group(1), {}, text, "the call is not JSON"
         return None
     if isinstance(value.get("function"), dict):
         value = value["function"]
     name = value.get("name")
-    if not isinstance(name, str) or name not in tools or not set(value) <= set(_KEYS):
+    if not isinstance(name, str) or not is_call_name(name, text, tools) or not set(value) <= set(_KEYS):
         return None
     given = next((value[key] for key in _ARGUMENT_KEYS if key in value), None)
     raw = given if isinstance(given, str) else "" if given is None else json.dumps(given, ensure_ascii=False)

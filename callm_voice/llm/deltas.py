@@ -176,7 +176,7 @@ class StreamParser:
             if piece.mended:
                 self._note("a recovered call without its last brace")
             number = len(self._recovered)
-            call_id = made_id(self._response_id, number, piece.t_s)
+            call_id = made_id(f"{self._response_id}:text", number, piece.t_s)
             events.append(ToolCallStarted(piece.t_s, number))
             self._recovered.append(
                 ToolCallReady(

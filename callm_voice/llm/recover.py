@@ -2,7 +2,7 @@
 
 Small models write `{"name": ..., "arguments": {...}}` instead of their template's tags: bare, several in a row, in an
 array, in a fence, in `<tool_call>` tags, after some prose. Text that may still become a call is held back; what turns
-out to be none, or a call of a tool that was not offered, is given back unchanged as text.
+out to be none is given back unchanged as text.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from callm_voice.llm.call_text import (
     NAMED,
     TRAILING,
     as_call,
+    is_call_name,
     may_be_call_object,
     object_end,
     opener_length,
@@ -138,7 +139,7 @@ class CallRecoverer:
         if whole is not None:
             name, arguments, raw, error = whole
             found.append(FoundCall(*times, name, arguments, raw, error, mended=True))
-        elif named and named.group(1) in self.tools:
+        elif named and is_call_name(named.group(1), raw, self.tools):
             found.append(FoundCall(*times, named.group(1), {}, raw, "the call is cut: its JSON does not end"))
         else:
             self._release(len(self._held), found)

@@ -75,6 +75,8 @@ def example(kind: type[Event]) -> Event:
         options = [a for a in get_args(field.annotation) if isinstance(a, str)]
         hint = str(field.annotation)
         named = next((v for k, v in SAMPLE_VALUES.items() if k in hint), None)
+        if "tuple" in hint:
+            named = (named,)
         fields[name] = options[-1] if options else {"k": [1, None, "ü"]} if "dict" in hint else named
     return kind(**fields)
 

@@ -47,7 +47,8 @@ def test_calls_are_taken_out_of_the_text(text, prose, names):
     [
         "Your balance is twenty dollars.",
         "Use {braces} and [brackets] and `code` and a < b.",
-        '{"name": "drop_tables", "arguments": {}}',
+        '{"name": "Alvarez", "arguments": {}}',
+        '{"name": "drop_tables", "id": 5}',
         '{"name": "Maria", "age": 7}',
         '{"name": "get_balance", "arguments": {}, "mood": "good"}',
         '{"balance": 3}',
@@ -64,6 +65,14 @@ def test_calls_are_taken_out_of_the_text(text, prose, names):
 def test_what_is_no_call_is_given_back_unchanged(text):
     assert recover(text) == (text, [])
     assert recover(*text) == (text, [])
+
+
+def test_a_call_of_a_tool_that_was_not_offered_is_a_call_for_the_desk_to_refuse():
+    text, calls = recover('{"name": "transfer_to_identity", "arguments": {"next_intent": "billing"}}')
+    assert (text, [(c.name, c.arguments) for c in calls]) == (
+        "",
+        [("transfer_to_identity", {"next_intent": "billing"})],
+    )
 
 
 def test_arguments_are_parsed():
