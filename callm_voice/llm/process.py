@@ -28,8 +28,9 @@ GRACE_S = 3.0
 class ServerProcess:
     """One running server. Made by `start`."""
 
-    def __init__(self, what: str, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, what: str, process: asyncio.subprocess.Process, clock: Clock) -> None:
         self.what = what
+        self._clock = clock
         self.ready: dict[str, Any] = {}
         """What the ready line said."""
         self._process = process
@@ -59,7 +60,7 @@ class ServerProcess:
                 env={**os.environ, **(env or {})},
                 start_new_session=True,  # Ctrl-C is ours: the child ends when we let go of its stdin
             )  # fmt: skip
-            server = cls(what, process)
+            server = cls(what, process, clock)
             try:
                 async with asyncio.timeout(ready_s):
                     await server._read_ready_line()
@@ -87,6 +88,10 @@ class ServerProcess:
 
     async def stop(self, *, grace_s: float = GRACE_S) -> None:
         """End it: close its stdin, then SIGTERM, then SIGKILL. Does nothing the second time."""
+        with self._clock.busy("llm"):  # a fast loop must not skip over the grace that the child is given
+            await self._end(grace_s)
+
+    async def _end(self, grace_s: float) -> None:
         process = self._process
         if process.stdin is not None and not process.stdin.is_closing():
             process.stdin.close()
