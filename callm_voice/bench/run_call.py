@@ -9,6 +9,7 @@ from pathlib import Path
 from callm_voice.bench.assemble import CallResult, assemble
 from callm_voice.bench.callspec import CallSpec
 from callm_voice.bench.resolve import ResolvedCall, resolve
+from callm_voice.bench.runfile import note_call
 from callm_voice.core.clock import RealClock
 from callm_voice.core.events import Event, EventLog, to_jsonl
 from callm_voice.core.fastloop import FastClock, make_clock, patch_time, run
@@ -49,7 +50,9 @@ def run_call(spec: CallSpec, *, on_event: Listener, on_progress: Progress) -> tu
             result = run(lambda: _make(resolved, clock, log, on_progress), clock)
             record = assemble(resolved, result)
             write(folder, resolved, result)
-            return record, folder.complete(record)
+            final = folder.complete(record)
+        note_call(spec.run_dir, resolved, record)
+        return record, final
     finally:
         clock.close()
 

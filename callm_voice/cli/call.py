@@ -24,7 +24,7 @@ def call(
     seed: int = typer.Option(1, min=0, help="Same seed, same draws"),
     trial: int = typer.Option(1, min=1, help="Number of the attempt; names the folder"),
     pace: str = typer.Option("real", help="`real`: wall time. `fast`: skips dead air, measures the model for real"),
-    out_dir: Path = typer.Option(Path("runs/calls"), "--out", help="Run folder"),
+    out_dir: Path = typer.Option(Path("runs/single"), "--out", help="Run folder"),
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Make one phone call and score it.

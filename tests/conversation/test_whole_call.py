@@ -86,6 +86,12 @@ def test_the_record_names_the_engines_that_ran(record: dict[str, Any]) -> None:
     assert engines["stt"]["scripted"] is True
 
 
+def test_the_run_file_names_what_the_call_was_made_with(folder: Path) -> None:
+    run = json.loads((folder.parents[5] / "run.json").read_text("utf-8"))
+    assert {"pack:healthcare", "pipeline:scripted", "line:pstn-g711u"} <= set(run["hashes"])
+    assert run["run_version"] == 1
+
+
 def test_text_and_voice_give_the_same_calls_and_handoffs(record: dict[str, Any], tmp_path: Path) -> None:
     text = scripted_call(tmp_path, "--line", "text").json
 
