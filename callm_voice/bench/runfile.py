@@ -1,7 +1,7 @@
 """`run.json` at the top of a run folder: what this run's calls were made with.
 
-Single calls add to it; a planned run writes its plan there first. What two calls of one run disagree on (a pack that was
-edited between them) stands in it as a list of hashes, so that it can be seen.
+Single calls add to it; a planned run writes its plan there first. What two calls of one run disagree on (a pack that
+was edited between them) stands in it as a list of hashes, so that it can be seen.
 """
 
 from __future__ import annotations
