@@ -44,7 +44,8 @@ def level_dbov(pcm: Pcm) -> float:
     """RMS level over all samples (ITU-T G.100.1); -inf for silence or no samples."""
     if pcm.size == 0:
         return -math.inf
-    power = float(np.mean(np.square(pcm.astype(np.float64)))) / FULL_SCALE**2
+    samples = pcm.astype(np.float64).ravel()
+    power = float(np.dot(samples, samples)) / samples.size / FULL_SCALE**2
     return 10 * math.log10(power) if power > 0 else -math.inf
 
 
