@@ -159,6 +159,11 @@ class CallerLeg:
         if not self._over:
             self._tick()
 
+    @property
+    def underruns(self) -> int:
+        """Packets that were owed in the middle of an utterance."""
+        return self._playout.underruns
+
     def clear(self) -> None:
         for notice in self._playout.clear():
             self._notice(notice, self._now_ms)

@@ -243,6 +243,13 @@ class LineEnded(Event):
     late_max_ms: float
     codec_delay_ms: float
     """One-way delay of band filter and codec, which stays in the audio."""
+    loop_samples: int = 0
+    """How often the event loop's lag was looked at; 0: it was not."""
+    loop_lag_p99_ms: float | None = None
+    loop_lag_max_ms: float | None = None
+    caller_underruns: int | None = None
+    """Packets that the caller's leg owed in the middle of an utterance; None: the leg does not count them."""
+    agent_underruns: int | None = None
 
 
 class Failed(Event):

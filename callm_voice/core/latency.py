@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from callm_voice.core.events import Cause
 
@@ -64,6 +64,65 @@ class TurnLatency(_Frozen):
     """Line clock: first audible sample of the agent on the wire, as the caller hears it."""
     v2v_ms: float
     spans: tuple[Span, ...]
+    vad_hangover_ms: float | None = None
+    """How long the VAD went on listening after the last frame that it took for speech itself. It is a part of the
+    `vad` span, never taken off it. None: the VAD did not say."""
+
+
+class BargeInTiming(_Frozen):
+    """One barge-in; line clock. None where the moment never came."""
+
+    turn_id: int
+    """The agent turn that was interrupted."""
+    detected_ms: float
+    """The VAD decided that the caller speaks; the BargeIn event if there was no such decision."""
+    onset_ms: float | None
+    """Wire: the caller became audible while the agent was. None: not during the agent's turn."""
+    silent_ms: float | None
+    """Wire: end of the last audible sample of the interrupted turn."""
+    onset_to_detection_ms: float | None = None
+    """Wire onset → detection: what the VAD needs to be sure."""
+    detection_to_stop_ms: float | None
+    """Events: detection → the last cut playout. The rule: at most two packets."""
+    detection_to_silence_ms: float | None
+    """Detection → last audible sample of the agent; 0 if it was in a pause."""
+    onset_to_stop_ms: float | None
+    """Wire only: the reaction time that the caller sees; 0 if the agent was in a pause."""
+
+
+class LineDelay(_Frozen):
+    """What the line itself adds, and where it stands. A caller waits for V2V plus `outside_v2v_ms`."""
+
+    codec_one_way_ms: float
+    """Band filter and codec, each direction."""
+    packet_ms: float
+    """A packet is sent when it is full, one packet time after its first sample, in each direction."""
+    inside_v2v_ms: float
+    """Agent → caller, in the `audible` span: the codec once. (The caller's last packet waits until it is full in the
+    `vad` span, up to `packet_ms`.)"""
+    outside_v2v_ms: float
+    """The codec once more (caller → agent, before the speech end on the wire) and one packet (agent → the caller's ear,
+    after the first sample on the wire)."""
+
+
+class HarnessLag(_Frozen):
+    """How late the harness itself was. None: not reported (a record of an older version, or a leg that does not)."""
+
+    ticks: int = 0
+    late_ticks: int = 0
+    """Began later than half a packet after their time."""
+    late_share: float | None = None
+    tick_p99_ms: float | None = None
+    tick_max_ms: float | None = None
+    loop_samples: int = 0
+    loop_p99_ms: float | None = None
+    """How late the event loop ran what was due, looked at every 50 ms."""
+    loop_max_ms: float | None = None
+    caller_underruns: int | None = None
+    """Packets that were owed in the middle of an utterance: holes in the caller's speech."""
+    agent_underruns: int | None = None
+    """The same of the agent's sentences: its synthesis did not keep up. It is the pipeline's own, so it is reported and
+    makes nothing invalid."""
 
 
 class LatencySummary(_Frozen):
@@ -87,8 +146,17 @@ class LatencySummary(_Frozen):
     """Caller turns without a V2V: interrupted before the agent was heard, never answered, or cut by the turn timer."""
     late_ticks: int = 0
     late_p99_ms: float | None = None
+    harness: HarnessLag = HarnessLag()
+    line: LineDelay | None = None
+    """None: a record of an older version, or a line that did not report."""
+    vad_hangover: Percentiles = Percentiles(n=0)
+    """Of the answered turns; a part of the `vad` span."""
+    barge_in: dict[str, Percentiles] = Field(default_factory=dict)
+    """`detection` (onset → VAD), `stop` (VAD → playout cut), `silence` (VAD → last audible sample), `reaction` (onset →
+    last audible sample, from wire samples alone)."""
     valid: bool = True
     """False: the harness lagged beyond its limit, so the figures are not the model's."""
     invalid_reason: str | None = None
     turns: tuple[TurnLatency, ...] = ()
     inferences: tuple[InferenceLatency, ...] = ()
+    barge_ins: tuple[BargeInTiming, ...] = ()

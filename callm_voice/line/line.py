@@ -17,6 +17,7 @@ import numpy as np
 from callm_voice.core.clock import Clock
 from callm_voice.core.errors import HarnessError
 from callm_voice.core.events import EndReason, EventLog, LineEnded, LineLag
+from callm_voice.core.looplag import LoopLag
 from callm_voice.line.channel import Channel
 from callm_voice.line.leg import PTIME_MS, Frame, Leg
 from callm_voice.line.profile import LineProfile
@@ -41,6 +42,13 @@ class LineReport:
     late_max_ms: float
     delay_ms: float
     """One-way delay of band filter and codec, which stays in the audio."""
+    loop_samples: int = 0
+    loop_lag_p99_ms: float | None = None
+    """99th percentile of how late the event loop ran what was due; None: it was not looked at."""
+    loop_lag_max_ms: float | None = None
+    caller_underruns: int | None = None
+    """Packets that a leg owed in the middle of a sound; None: this leg does not count them."""
+    agent_underruns: int | None = None
 
     @property
     def duration_ms(self) -> int:
@@ -80,6 +88,7 @@ class PhoneLine:
         self._max_ticks = math.ceil(round(max_duration_s * 1000 / PTIME_MS, 6))
         self._late_ms = array("d")
         self._late_ticks = 0
+        self._loop_lag = LoopLag()
         self._end: tuple[EndReason, str] | None = None
         self._shape = (profile.frame_samples,)
         self._silence: Frame = np.zeros(self._shape, dtype=np.int16)
@@ -114,6 +123,7 @@ class PhoneLine:
         """
         zero_s = self._clock.now_s()
         self._log.start_line(zero_s)
+        self._loop_lag.start()
         try:
             while True:
                 due_s = zero_s + self.ticks * PTIME_MS / 1000
@@ -125,6 +135,7 @@ class PhoneLine:
                 self._note_lateness((self._clock.now_s() - due_s) * 1000)
                 self._tick()
         finally:
+            self._loop_lag.stop()
             self._emit_end()
 
     def _tick(self) -> None:
@@ -158,6 +169,7 @@ class PhoneLine:
     def _report(self) -> LineReport:
         reason, detail = self._end or ("cancelled", "")
         late = np.frombuffer(self._late_ms) if self._late_ms else np.zeros(1)
+        lags = np.asarray(self._loop_lag.lags_ms)
         return LineReport(
             ticks=self.ticks,
             end_reason=reason,
@@ -166,6 +178,11 @@ class PhoneLine:
             late_p99_ms=round(float(np.percentile(late, 99)), 3),
             late_max_ms=round(float(late.max()), 3),
             delay_ms=round(self.delay_ms, 3),
+            loop_samples=lags.size,
+            loop_lag_p99_ms=round(float(np.percentile(lags, 99)), 3) if lags.size else None,
+            loop_lag_max_ms=round(float(lags.max()), 3) if lags.size else None,
+            caller_underruns=_underruns(self._caller),
+            agent_underruns=_underruns(self._agent),
         )
 
     def _emit_end(self) -> None:
@@ -177,4 +194,15 @@ class PhoneLine:
             late_p99_ms=report.late_p99_ms,
             late_max_ms=report.late_max_ms,
             codec_delay_ms=report.delay_ms,
+            loop_samples=report.loop_samples,
+            loop_lag_p99_ms=report.loop_lag_p99_ms,
+            loop_lag_max_ms=report.loop_lag_max_ms,
+            caller_underruns=report.caller_underruns,
+            agent_underruns=report.agent_underruns,
         )
+
+
+def _underruns(leg: Leg) -> int | None:
+    """What the leg says of itself (`underruns`, see `PlayoutQueue`); a leg need not count them."""
+    count = getattr(leg, "underruns", None)
+    return count if isinstance(count, int) else None

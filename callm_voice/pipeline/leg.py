@@ -112,6 +112,11 @@ class AgentLeg:
         self._floor.agent_playing = frame is not None
         return frame
 
+    @property
+    def underruns(self) -> int:
+        """Packets that were owed in the middle of a sentence."""
+        return self.playout.underruns
+
     def clear(self) -> None:
         for notice in self.playout.clear():
             self._notice(notice)

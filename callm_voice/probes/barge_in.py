@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from callm_voice.core.events import BargeIn, Event, PlayoutEnded, PlayoutStarted, VadStarted
+from callm_voice.core.latency import BargeInTiming, Percentiles
+from callm_voice.probes.percentiles import percentiles
 from callm_voice.probes.spans import LINE_SLACK_MS, PACKET_MS
 from callm_voice.probes.wire import Wire
 
@@ -14,24 +15,18 @@ DETECTION_LOOKBACK_MS = 2000.0
 """A VadStarted longer before the barge-in belongs to something else."""
 
 
-@dataclass(frozen=True)
-class BargeInTiming:
-    """One barge-in; line clock. None where the moment never came."""
+_FIGURES = {
+    "detection": "onset_to_detection_ms",
+    "stop": "detection_to_stop_ms",
+    "silence": "detection_to_silence_ms",
+    "reaction": "onset_to_stop_ms",
+}
 
-    turn_id: int
-    """The agent turn that was interrupted."""
-    detected_ms: float
-    """The VAD decided that the caller speaks; the BargeIn event if there was no such decision."""
-    onset_ms: float | None
-    """Wire: the caller became audible while the agent was. None: not during the agent's turn."""
-    silent_ms: float | None
-    """Wire: end of the last audible sample of the interrupted turn."""
-    detection_to_stop_ms: float | None
-    """Events: detection → the last cut playout. The rule: at most two packets."""
-    detection_to_silence_ms: float | None
-    """Detection → last audible sample of the agent; 0 if it was in a pause."""
-    onset_to_stop_ms: float | None
-    """Wire only: the reaction time that the caller sees; 0 if the agent was in a pause."""
+
+def barge_in_percentiles(timings: Sequence[BargeInTiming]) -> dict[str, Percentiles]:
+    """`LatencySummary.barge_in`. A figure whose moments did not come in a barge-in is not counted there."""
+    values = {name: [getattr(t, field) for t in timings] for name, field in _FIGURES.items()}
+    return {name: percentiles(v for v in of if v is not None) for name, of in values.items()}
 
 
 def barge_in_timings(events: Iterable[Event], left: Wire, right: Wire) -> list[BargeInTiming]:
@@ -62,6 +57,7 @@ def _timing(event: BargeIn, ordered: Sequence[Event], left: Wire, right: Wire) -
         detected_ms=detected_ms,
         onset_ms=onset_ms,
         silent_ms=silent_ms,
+        onset_to_detection_ms=_since(onset_ms, detected_ms),
         detection_to_stop_ms=_since(detected_ms, max(cut_ms, default=None)),
         detection_to_silence_ms=_since(detected_ms, silent_ms),
         onset_to_stop_ms=_since(onset_ms, silent_ms),

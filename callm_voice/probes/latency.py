@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import get_args
 
 from callm_voice.core.events import (
@@ -17,7 +16,15 @@ from callm_voice.core.events import (
     LineLag,
     Mark,
 )
-from callm_voice.core.latency import TTFT_BAR_MS, InferenceLatency, LatencySummary, Percentiles, TurnLatency
+from callm_voice.core.latency import (
+    TTFT_BAR_MS,
+    InferenceLatency,
+    LatencySummary,
+    Percentiles,
+    TurnLatency,
+)
+from callm_voice.probes.barge_in import barge_in_percentiles, barge_in_timings
+from callm_voice.probes.harness import DEFAULT_LIMITS, LagLimits, harness_lag, line_delay, why_invalid
 from callm_voice.probes.percentiles import percentiles
 from callm_voice.probes.spans import SPAN_NAMES, turn_latencies
 from callm_voice.probes.wire import DEFAULT_GATE, Gate, Pcm, Wire
@@ -30,19 +37,6 @@ _FIELD_OF_MARK: dict[Mark, str] = {
     "first_speakable": "first_speakable_ms",
     "last_token": "last_token_ms",
 }
-
-
-@dataclass(frozen=True)
-class LagLimits:
-    """How late the line's ticks may begin before the figures stop being the model's."""
-
-    p99_ms: float = 10.0
-    """P99 of all ticks."""
-    late_share: float = 0.01
-    """Share of ticks that began later than half a packet (10 ms)."""
-
-
-DEFAULT_LIMITS = LagLimits()
 
 
 def inference_latencies(events: Iterable[Event]) -> list[InferenceLatency]:
@@ -107,9 +101,11 @@ def summarise(
         for cause in (*get_args(Cause), "all")
     }
     median_ms = ttft["caller_turn"].p50
-    times = turn_latencies(events, Wire(left, rate_hz, gate), Wire(right, rate_hz, gate))
+    caller, agent = Wire(left, rate_hz, gate), Wire(right, rate_hz, gate)
+    times = turn_latencies(events, caller, agent)
+    barge_ins = barge_in_timings(events, caller, agent)
     lag = next((e for e in reversed(events) if isinstance(e, LineEnded)), None)
-    invalid_reason = _why_invalid(lag, limits)
+    invalid_reason = why_invalid(lag, limits)
     return LatencySummary(
         in_category=None if median_ms is None else median_ms <= TTFT_BAR_MS,
         scripted=scripted,
@@ -122,10 +118,15 @@ def summarise(
         unanswered_turns=times.unanswered,
         late_ticks=lag.late_ticks if lag else sum(isinstance(e, LineLag) for e in events),
         late_p99_ms=lag.late_p99_ms if lag else None,
+        harness=harness_lag(lag),
+        line=line_delay(lag),
+        vad_hangover=percentiles(t.vad_hangover_ms for t in times.turns if t.vad_hangover_ms is not None),
+        barge_in=barge_in_percentiles(barge_ins),
         valid=invalid_reason is None,
         invalid_reason=invalid_reason,
         turns=times.turns,
         inferences=tuple(inferences),
+        barge_ins=tuple(barge_ins),
     )
 
 
@@ -135,15 +136,3 @@ def _span_percentiles(turns: Sequence[TurnLatency]) -> dict[str, Percentiles]:
         for span in turn.spans:
             durations[span.name].append(span.duration_ms)
     return {name: percentiles(values) for name, values in durations.items()}
-
-
-def _why_invalid(lag: LineEnded | None, limits: LagLimits) -> str | None:
-    """Why the figures are not the model's, or None. A line that did not report its lag is not taken for punctual."""
-    if lag is None:
-        return "the line did not report its lag"
-    if lag.late_p99_ms > limits.p99_ms:
-        return f"harness lag: P99 of the line's ticks was {lag.late_p99_ms:.1f} ms late, limit {limits.p99_ms:g} ms"
-    if lag.late_ticks > limits.late_share * lag.ticks:
-        share = f"{lag.late_ticks} of {lag.ticks} ticks were late by more than half a packet"
-        return f"harness lag: {share}, limit {limits.late_share:.1%}"
-    return None

@@ -144,7 +144,14 @@ def _latency(turn: CallerTurn, speech_end_ms: float, sentence: AgentSentence, au
         audio_start_ms=end_us / 1000,
         v2v_ms=(end_us - start_us) / 1000,
         spans=_chain(start_us, end_us, moments),
+        vad_hangover_ms=_hangover_ms(turn),
     )
+
+
+def _hangover_ms(turn: CallerTurn) -> float | None:
+    if turn.vad_stopped_ms is None or turn.last_speech_ms is None:
+        return None
+    return round(max(0.0, turn.vad_stopped_ms - turn.last_speech_ms), 3)
 
 
 def _chain(start_us: int, end_us: int, moments: Sequence[tuple[str, float | None]]) -> tuple[Span, ...]:

@@ -51,6 +51,8 @@ class CallerTurn:
     by_timer: bool
     """The maximum-turn timer ended it: the caller may still have been speaking."""
     vad_stopped_ms: float | None = None
+    last_speech_ms: float | None = None
+    """End of the last frame that the VAD took for speech, by its own account, before it stopped."""
     transcript_ms: float | None = None
     heard: bool = False
     """Something was recognised."""
@@ -75,7 +77,7 @@ def collect_turns(ordered: Sequence[Event]) -> list[CallerTurn]:
         if isinstance(event, VadStopped) and event.turn_id in turns:
             turn = turns[event.turn_id]
             if event.t_ms <= turn.ended_ms or turn.vad_stopped_ms is None:
-                turn.vad_stopped_ms = event.t_ms
+                turn.vad_stopped_ms, turn.last_speech_ms = event.t_ms, event.last_speech_ms
         elif isinstance(event, TranscriptReady) and event.turn_id in turns:
             turn = turns[event.turn_id]
             turn.transcript_ms, turn.heard = event.t_ms, turn.heard or bool(event.heard)
