@@ -13,7 +13,7 @@ from callm_voice.bench.resolve import ResolvedCall
 from callm_voice.core.clock import utc_stamp
 from callm_voice.core.events import EndReason, Event
 from callm_voice.core.latency import LatencySummary
-from callm_voice.core.record import CallConfig, CallRecord, EngineInfo, Outcome, TranscriptTurn, Usage
+from callm_voice.core.record import CallConfig, CallRecord, EngineInfo, Outcome, TranscriptTurn, Usage, WallTime
 from callm_voice.line.leg import PTIME_MS
 from callm_voice.line.recorder import Recorder
 from callm_voice.llm.prices import cost_usd
@@ -42,7 +42,10 @@ class CallResult:
     rate_hz: int = 0
     recorder: Recorder | None = None
     caller_usage: Usage | None = None
+    wall: WallTime | None = None
     warnings: list[str] = field(default_factory=list)
+    extra_files: dict[str, str] = field(default_factory=dict)
+    """Name → text of what else goes into the call's folder."""
 
 
 def assemble(resolved: ResolvedCall, result: CallResult) -> CallRecord:
@@ -81,6 +84,7 @@ def assemble(resolved: ResolvedCall, result: CallResult) -> CallRecord:
         outcome=outcome,
         verdict=verdict,
         latency=_latency(result),
+        wall=result.wall,
         warnings=tuple(result.warnings),
         host=host(),
     )

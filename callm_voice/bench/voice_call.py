@@ -12,12 +12,12 @@ from callm_voice.bench.minds import open_caller
 from callm_voice.bench.resolve import ResolvedCall
 from callm_voice.bench.transcript import build_transcript
 from callm_voice.caller.leg import CallerLeg
-from callm_voice.core.clock import RealClock
+from callm_voice.core.clock import RealClock, stopwatch
 from callm_voice.core.errors import CallmError
 from callm_voice.core.events import CallEnded, CallStarted, EventLog
 from callm_voice.core.ids import derive_seed
 from callm_voice.core.paths import cache_dir
-from callm_voice.core.record import EngineInfo
+from callm_voice.core.record import EngineInfo, WallTime
 from callm_voice.line.line import PhoneLine
 from callm_voice.line.profile import LineProfile
 from callm_voice.pipeline.agent import PipecatAgent
@@ -102,7 +102,9 @@ async def voice_call(resolved: ResolvedCall, clock: RealClock, log: EventLog, on
             pace=spec.pace,
             seed=spec.seed,
         )
+        wall_s, models_before_s = stopwatch(), clock.models_wall_s
         await _run_line(line, agent, control)
+        wall = WallTime(line_s=round(wall_s(), 6), models_s=round(clock.models_wall_s - models_before_s, 6))
         log.emit(CallEnded, reason=control.reason, detail=control.detail)
         await agent.stop()
         await caller.aclose()
@@ -129,6 +131,7 @@ async def voice_call(resolved: ResolvedCall, clock: RealClock, log: EventLog, on
             rate_hz=profile.rate_hz,
             recorder=line.recorder,
             caller_usage=mind.usage(),
+            wall=wall,
         )
 
 

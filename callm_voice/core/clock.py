@@ -17,6 +17,8 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Literal, ParamSpec, Protocol, TypeVar
 
 Pace = Literal["real", "fast"]
+MODEL_WORK = frozenset({"stt", "tts", "llm"})
+"""Kinds of work in flight that are a model's time; the rest (loading, servers) is ours."""
 _monotonic_s = time.monotonic  # bound here: the fast pace patches `time` for Pipecat's sake
 _unix_s = time.time
 P = ParamSpec("P")
@@ -64,6 +66,9 @@ class RealClock:
     def __init__(self, *, threads: int = 4) -> None:
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="callm-engine")
         self.in_flight: Counter[str] = Counter()
+        self._models = 0
+        self._models_wall_s = 0.0
+        self._models_since_s = 0.0
 
     def now_s(self) -> float:
         return _monotonic_s()
@@ -74,18 +79,25 @@ class RealClock:
     async def sleep_until(self, t_s: float) -> None:
         await asyncio.sleep(max(0.0, t_s - self.now_s()))
 
+    @property
+    def models_wall_s(self) -> float:
+        """Wall seconds so far during which at least one model was at work (`MODEL_WORK`). At the fast pace all of it
+        is on the critical path, because time is skipped only while nothing is in flight."""
+        running_s = _monotonic_s() - self._models_since_s if self._models else 0.0
+        return self._models_wall_s + running_s
+
     @contextmanager
     def busy(self, what: str) -> Iterator[None]:
-        self.in_flight[what] += 1
+        self._begin(what)
         try:
             yield
         finally:
-            self.in_flight[what] -= 1
+            self._done(what)
 
     async def in_thread(self, what: str, fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         # Counted until the thread is done, not until the waiter is: a cancelled waiter leaves its job running.
         loop = asyncio.get_running_loop()
-        self.in_flight[what] += 1
+        self._begin(what)
         job = self._pool.submit(fn, *args, **kwargs)
         result = asyncio.wrap_future(job)
         # Registered after `result`: the waiter must be woken before the count falls, or a fast loop would skip ahead
@@ -93,8 +105,19 @@ class RealClock:
         job.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(self._done, what))
         return await result
 
+    def _begin(self, what: str) -> None:
+        self.in_flight[what] += 1
+        if what in MODEL_WORK:
+            if not self._models:
+                self._models_since_s = _monotonic_s()
+            self._models += 1
+
     def _done(self, what: str) -> None:
         self.in_flight[what] -= 1
+        if what in MODEL_WORK:
+            self._models -= 1
+            if not self._models:
+                self._models_wall_s += _monotonic_s() - self._models_since_s
 
     def close(self) -> None:
         """Stop the pool; jobs that still run are waited for."""

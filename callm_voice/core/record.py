@@ -27,6 +27,10 @@ class EngineInfo(_Frozen):
     sha256: str = ""
     scripted: bool = False
     settings: dict[str, Any] = Field(default_factory=dict)
+    counted: bool = True
+    """False: its work cannot be counted at its source, so the fast pace is no good for it."""
+    work: dict[str, float] = Field(default_factory=dict)
+    """What it did in this call beside its plain duty: counts and milliseconds, by name."""
 
 
 class CallConfig(_Frozen):
@@ -85,6 +89,14 @@ class Outcome(_Frozen):
     detail: str = ""
 
 
+class WallTime(_Frozen):
+    """What the call took on the wall's clock, from the opening of the line to its end; start-up is not in it."""
+
+    line_s: float
+    models_s: float
+    """Of it, while at least one model (recogniser, voice, language model) was at work."""
+
+
 class CallRecord(_Frozen):
     """`call.json`."""
 
@@ -112,6 +124,8 @@ class CallRecord(_Frozen):
     verdict: Verdict | None = None
     """None for an invalid call."""
     latency: LatencySummary | None = None
+    """None in text mode."""
+    wall: WallTime | None = None
     """None in text mode."""
     warnings: tuple[str, ...] = ()
     host: dict[str, Any] = Field(default_factory=dict)

@@ -81,6 +81,35 @@ async def test_a_job_whose_waiter_is_cancelled_stays_in_flight_until_its_thread_
     assert clock.in_flight["tts"] == 0
 
 
+def test_model_time_is_counted_once_while_models_overlap_and_not_for_other_work(
+    clock: RealClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wall_s = iter([1.0, 5.0, 10.0, 12.5, 12.75])
+    monkeypatch.setattr("callm_voice.core.clock._monotonic_s", lambda: next(wall_s))
+    with clock.busy("load"), clock.busy("llm"):  # from 1
+        with clock.busy("tts"):
+            pass
+        assert clock.models_wall_s == 4.0  # at 5, and it goes on until 10
+    with clock.busy("server"):
+        assert clock.models_wall_s == 9.0
+    with clock.busy("stt"):  # from 12.5 to 12.75
+        pass
+    assert clock.models_wall_s == 9.25
+
+
+async def test_model_time_of_a_job_whose_waiter_was_cancelled_runs_until_its_thread_is_done(clock: RealClock) -> None:
+    release = threading.Event()
+    job = asyncio.ensure_future(clock.in_thread("tts", release.wait, 30))
+    await asyncio.sleep(0)
+    job.cancel()
+    await asyncio.wait({job})
+    before_s = clock.models_wall_s
+    assert clock.models_wall_s > before_s
+    release.set()
+    assert await clock.in_thread("after", lambda: True)
+    assert clock.models_wall_s == clock.models_wall_s
+
+
 def test_a_stopwatch_never_runs_backwards() -> None:
     elapsed_s = stopwatch()
     assert 0 <= elapsed_s() <= elapsed_s()
