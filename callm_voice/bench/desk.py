@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 
 from callm_voice.bench.resolve import ResolvedCall
 from callm_voice.core.clock import Clock
+from callm_voice.core.errors import ModelError
 from callm_voice.core.events import EventLog
 from callm_voice.core.record import EngineInfo
+from callm_voice.core.runfolder import ORACLE_FILE
 from callm_voice.desk.agent import AgentLimits, DeskAgent
 from callm_voice.desk.database import CallDatabase
 from callm_voice.llm.factory import open_model
+from callm_voice.llm.oracle import OracleChatModel
 from callm_voice.llm.spec import NamedSpec, OracleSpec
 
 
 async def open_desk(
-    resolved: ResolvedCall, clock: Clock, log: EventLog, on_progress: Callable[[str], None], stack: AsyncExitStack
+    resolved: ResolvedCall,
+    clock: Clock,
+    log: EventLog,
+    on_progress: Callable[[str], None],
+    stack: AsyncExitStack,
+    extra_files: dict[str, str] | None = None,
 ) -> tuple[DeskAgent, CallDatabase]:
     """The desk with its model warmed up; closed by `stack`.
+
+    Args:
+        extra_files: gets the log of the oracle's server when `stack` closes it.
 
     Raises:
         ModelError, SetupError: the model cannot be opened.
@@ -35,12 +47,21 @@ async def open_desk(
         on_progress=on_progress,
     )
     stack.push_async_callback(model.aclose)
+    if extra_files is not None and isinstance(model, OracleChatModel):
+        stack.push_async_callback(_keep_log, model, extra_files)
     database = resolved.pack.open_database()
     stack.callback(database.close)
     limits = AgentLimits(inferences_per_turn=resolved.pipeline.limits.inferences_per_turn)
     desk = DeskAgent(resolved.pack, database, model, log, clock, limits)
     await model.warm(desk.requests_to_warm())
     return desk, database
+
+
+async def _keep_log(model: OracleChatModel, extra_files: dict[str, str]) -> None:
+    """What the server saw, for `calibrate`. A server that is gone has ended the call already; it left no log."""
+    with suppress(ModelError):
+        lines = [json.dumps(entry, ensure_ascii=False) + "\n" for entry in await model.log()]
+        extra_files[ORACLE_FILE] = "".join(lines)
 
 
 def model_info(model: NamedSpec) -> EngineInfo:

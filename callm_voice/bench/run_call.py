@@ -72,5 +72,7 @@ def write(folder: CallFolder, resolved: ResolvedCall, result: CallResult) -> Non
     folder.write_text(EVENTS_FILE, to_jsonl(list(result.events)))
     folder.write_text(STATE_FILE, json.dumps(result.state, indent=1, ensure_ascii=False) + "\n")
     folder.write_text(GOLD_FILE, resolved.gold_file.model_dump_json(indent=1) + "\n")
+    for name, text in result.extra_files.items():
+        folder.write_text(name, text)
     if result.recorder is not None:
         result.recorder.write(folder.path(AUDIO_FILE))

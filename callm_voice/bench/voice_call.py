@@ -49,7 +49,8 @@ async def voice_call(resolved: ResolvedCall, clock: RealClock, log: EventLog, on
             await clock.in_thread("load", make_tts, pipeline.caller.tts), cache_dir() / "caller-audio"
         )
         vad = make_vad(pipeline.vad)
-        desk, database = await open_desk(resolved, clock, log, on_progress, stack)
+        extra_files: dict[str, str] = {}
+        desk, database = await open_desk(resolved, clock, log, on_progress, stack, extra_files)
         mind = await open_caller(resolved, clock, on_progress, stack)
         caller = CallerLeg(
             mind,
@@ -132,6 +133,7 @@ async def voice_call(resolved: ResolvedCall, clock: RealClock, log: EventLog, on
             recorder=line.recorder,
             caller_usage=mind.usage(),
             wall=wall,
+            extra_files=extra_files,
         )
 
 
