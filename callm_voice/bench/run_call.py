@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from callm_voice.bench import telemetry
 from callm_voice.bench.assemble import CallResult, assemble
 from callm_voice.bench.callspec import CallSpec
 from callm_voice.bench.resolve import ResolvedCall, resolve
@@ -44,6 +45,7 @@ def run_call(spec: CallSpec, *, on_event: Listener, on_progress: Progress) -> tu
         if isinstance(clock, FastClock):
             patch_time(clock)
         resolved = resolve(spec)
+        exporters = telemetry.requested()
         with open_call_folder(spec.folder()) as folder:
             log = EventLog(clock)
             log.listen(on_event)
@@ -52,6 +54,9 @@ def run_call(spec: CallSpec, *, on_event: Listener, on_progress: Progress) -> tu
             write(folder, resolved, result)
             final = folder.complete(record)
         note_call(spec.run_dir, resolved, record)
+        if exporters:
+            zero_unix_s = clock.unix_s() - log.now_ms() / 1000
+            telemetry.send_call(exporters, log.events, record, zero_unix_s=zero_unix_s, on_warning=on_progress)
         return record, final
     finally:
         clock.close()
