@@ -9,7 +9,7 @@ import traceback
 import typer
 
 from callm_voice import __version__
-from callm_voice.cli import call, demo, doctor, models, show, verify
+from callm_voice.cli import call, demo, doctor, models, profile, show, verify
 from callm_voice.cli.common import say
 from callm_voice.core.errors import CallmError
 
@@ -25,6 +25,7 @@ app = typer.Typer(
 app.command("call")(call.call)
 app.command("verify")(verify.verify)
 app.command("show")(show.show)
+app.command("profile")(profile.profile)
 app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
 app.add_typer(models.app, name="models")

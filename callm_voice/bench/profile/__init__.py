@@ -1,0 +1,1 @@
+"""A latency profile of one model, without a benchmark: prompts, plan, measurement, statistics."""
