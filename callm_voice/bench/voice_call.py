@@ -121,11 +121,11 @@ async def voice_call(resolved: ResolvedCall, clock: RealClock, log: EventLog, on
             transcript=build_transcript(log.events, end_ms=line.recorder.duration_ms),
             engines={
                 "model": model_info(resolved.model),
-                "stt": stt.info,
+                "stt": stt.info.model_copy(update={"work": agent.stt_work}),
                 "vad": vad.info,
                 "tts": tts.info,
                 "caller_tts": caller_tts.info,
-                "endpointing": EngineInfo(engine="silence", settings=pipeline.endpointing.model_dump()),
+                "endpointing": agent.endpointing_info,
                 "codec": codec_info(profile, line.delay_ms),
             },
             ticks=line.ticks,

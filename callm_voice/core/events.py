@@ -111,6 +111,33 @@ class TranscriptReady(Event):
     """The guard that rejected text: `no_speech`, `low_confidence`, `loop`, `non_speech`."""
     decode_ms: float = 0.0
     audio_ms: float = 0.0
+    speculative: bool = False
+    """It was begun while endpointing still waited; it is never given out before the endpoint."""
+    started_ms: float | None = None
+    """When the decoding began, line clock; None: not told."""
+
+
+class SpeculationDropped(Event):
+    """A transcription was begun in a pause, and then the caller spoke on."""
+
+    type: Literal["speculation_dropped"] = "speculation_dropped"
+    turn_id: int
+    started_ms: float | None = None
+    """When its decoding began, line clock; None: it never began."""
+    wasted_ms: float = 0.0
+    """How long it was decoded for nothing."""
+
+
+class TurnJudged(Event):
+    """A model was asked whether the caller's turn is complete."""
+
+    type: Literal["turn_judged"] = "turn_judged"
+    turn_id: int
+    complete: bool
+    probability: float
+    infer_ms: float
+    applied: bool = True
+    """False: the caller had spoken on before the answer came."""
 
 
 class BargeIn(Event):
@@ -263,8 +290,9 @@ class Failed(Event):
 
 AnyEvent = Annotated[
     CallStarted | CallEnded | UtteranceStarted | UtteranceEnded | CallerNote | VadStarted | VadStopped | TurnEnded
-    | TranscriptReady | BargeIn | InferenceStarted | InferenceMark | InferenceEnded | ToolStarted | ToolFinished
-    | HandedOff | SentenceReady | TtsFirstAudio | PlayoutStarted | PlayoutEnded | LineLag | LineEnded | Failed,
+    | TranscriptReady | SpeculationDropped | TurnJudged | BargeIn | InferenceStarted | InferenceMark | InferenceEnded
+    | ToolStarted | ToolFinished | HandedOff | SentenceReady | TtsFirstAudio | PlayoutStarted | PlayoutEnded
+    | LineLag | LineEnded | Failed,
     Field(discriminator="type"),
 ]  # fmt: skip
 EVENT = TypeAdapter[AnyEvent](AnyEvent)

@@ -175,11 +175,13 @@ class DeskAgent:
             messages.append({"role": "user", "content": EMPTY_REPLY_NOTE})
         request = _request(role, messages)
         self._inferences.append(inference)
+        saying = False
         async with aclosing(inference.stream(self._model, request, self._log)) as pieces:
             async for piece in pieces:
+                saying = bool(piece)
                 answer.text += piece
-                yield Say(inference.inference_id, role.name, piece)
-        if inference.text:
+                yield Say(inference.inference_id, role.name, piece) if piece else SayEnd(inference.inference_id)
+        if saying:
             yield SayEnd(inference.inference_id)
 
     def _note(self, message: str) -> None:

@@ -48,11 +48,13 @@ class Inference:
     async def stream(self, model: ChatModel, request: ChatRequest, log: EventLog) -> AsyncGenerator[str, None]:
         """Ask; yields pieces of the answer's text. However this ends, exactly one `InferenceEnded` is written.
 
+        An empty piece says that a tool call has begun behind the text: what was said need not wait for its arguments.
+
         Raises:
             ModelError: from the model, or the stream ended without `Finished`.
         """
         error: str | None = None
-        interrupted = False
+        interrupted = said = False
         async with AsyncExitStack() as closing:
             try:
                 await model.warm(())  # a connection that the server has closed is opened again before the clock runs
@@ -67,7 +69,11 @@ class Inference:
                     piece = self._take(event, log)
                     if piece:
                         self.text += piece
+                        said = True
                         yield piece
+                    elif said and isinstance(event, ToolCallStarted):
+                        said = False
+                        yield ""
                 if not self.finished:
                     raise ModelProtocolError(f"{model.name}: the answer's stream ended without a finish")
                 if self._last_token_s is not None:

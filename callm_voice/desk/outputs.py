@@ -18,7 +18,10 @@ class Say:
 
 @dataclass(frozen=True)
 class SayEnd:
-    """The inference's text is complete: speak what is held. Comes before the tools of that inference run."""
+    """The inference's text is complete, or a tool call has begun behind it: speak what is held.
+
+    Comes before the tools of that inference run, and more than once if text follows a call.
+    """
 
     inference_id: int
 

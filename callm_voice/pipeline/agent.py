@@ -17,8 +17,9 @@ from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.workers.runner import WorkerRunner
 
 from callm_voice.core.clock import Clock
-from callm_voice.core.errors import HarnessError
-from callm_voice.core.events import EventLog
+from callm_voice.core.errors import CallmError, HarnessError
+from callm_voice.core.events import EventLog, TurnJudged
+from callm_voice.core.record import EngineInfo
 from callm_voice.desk.agent import DeskAgent
 from callm_voice.pipeline.control import CallControl
 from callm_voice.pipeline.desk_service import DeskService
@@ -27,7 +28,9 @@ from callm_voice.pipeline.floor import Floor
 from callm_voice.pipeline.frames import GreetFrame
 from callm_voice.pipeline.leg import AgentLeg
 from callm_voice.pipeline.mouth import LineOutput, Sentences, Voice
+from callm_voice.pipeline.smart_turn import SmartTurn
 from callm_voice.pipeline.spec import PipelineSpec
+from callm_voice.speech import endpointing as ep
 from callm_voice.speech.engines import SttEngine, TtsEngine, Vad
 from callm_voice.speech.factory import make_endpointer
 from callm_voice.speech.sentences import SentenceSplitter
@@ -63,6 +66,11 @@ class PipecatAgent:
     ) -> None:
         self._floor = Floor(barge_in=spec.barge_in.enabled)
         self._input = LineInput(rate_hz=rate_hz)
+        self._recogniser = Recogniser(stt, clock=clock, log=log, control=control)
+        self._endpointing = spec.endpointing
+        self._smart = SmartTurn(rate_hz=rate_hz, clock=clock) if spec.endpointing.kind == "smart_turn" else None
+        self._questions: set[asyncio.Task[None]] = set()
+        self._log = log
         self.leg = AgentLeg(
             rate_hz=rate_hz,
             endpointer=make_endpointer(spec.endpointing, vad, rate_hz=rate_hz),
@@ -70,11 +78,12 @@ class PipecatAgent:
             log=log,
             to_pipeline=self._input.deliver,
             on_played=on_played,
+            on_question=self._ask,
         )
         pipeline = Pipeline(
             [
                 self._input,
-                Recogniser(stt, clock=clock, log=log, control=control),
+                self._recogniser,
                 DeskService(
                     desk,
                     model_name=model_name,
@@ -108,6 +117,8 @@ class PipecatAgent:
 
     async def start(self) -> None:
         """Set the pipeline up; returns when it takes frames."""
+        if self._smart is not None:
+            await self._smart.warm()
         started = asyncio.Event()
 
         async def on_started(*_: object) -> None:  # Pipecat awaits coroutine functions only
@@ -127,12 +138,54 @@ class PipecatAgent:
         """Pipecat catches what its processors raise; a call that goes on without one of them is worth nothing."""
         self._control.fail(HarnessError(f"the agent's pipeline broke: {frame.error}", stage="desk"))
 
+    @property
+    def endpointing_info(self) -> EngineInfo:
+        """Endpointing as an engine of the record, with what its questions cost so far."""
+        settings = self._endpointing.model_dump()
+        if self._smart is None:
+            return EngineInfo(engine=self._endpointing.kind, settings=settings)
+        return self._smart.info.model_copy(update={"settings": settings, "work": self._smart.work})
+
+    @property
+    def stt_work(self) -> dict[str, float]:
+        """What became of the transcriptions that were begun ahead of the endpoint."""
+        return self._recogniser.work
+
+    def _ask(self, question: ep.TurnAsked, turn_id: int) -> None:
+        """From the leg, on the line's tick."""
+        task = asyncio.create_task(self._judge(question, turn_id), name=f"smart-turn-{question.question}")
+        self._questions.add(task)
+        task.add_done_callback(self._questions.discard)
+
+    async def _judge(self, question: ep.TurnAsked, turn_id: int) -> None:
+        if self._smart is None:
+            return
+        try:
+            judgement = await self._smart.judge(question.pcm)
+        except CallmError as error:
+            self._control.fail(error)
+            return
+        self._log.emit(
+            TurnJudged,
+            turn_id=turn_id,
+            complete=judgement.complete,
+            probability=judgement.probability,
+            infer_ms=judgement.infer_ms,
+            applied=self.leg.decide(question.question, complete=judgement.complete),
+        )
+
     def greet(self) -> None:
         """The line is open: let the desk speak first."""
         self._input.deliver(GreetFrame())
 
     async def stop(self) -> None:
         """Cancel the pipeline and wait until all its tasks are gone."""
+        for task in self._questions:
+            task.cancel()
+        if self._questions:
+            await asyncio.wait(self._questions)
+        if self._smart is not None:
+            await self._smart.aclose()
         await self._worker.cancel(reason="the call is over")
         if self._running is not None:
             with suppress(asyncio.CancelledError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from pipecat.frames.frames import (
     CancelFrame,
@@ -18,8 +19,15 @@ from callm_voice.core.clock import Clock
 from callm_voice.core.errors import CallmError
 from callm_voice.core.events import EventLog, TranscriptReady
 from callm_voice.pipeline.control import CallControl
-from callm_voice.pipeline.frames import CallerAudioFrame, CallerTextFrame, GreetFrame
-from callm_voice.pipeline.leg import CallerTurn, Interrupted
+from callm_voice.pipeline.frames import (
+    CallerAudioFrame,
+    CallerPauseFrame,
+    CallerResumedFrame,
+    CallerTextFrame,
+    GreetFrame,
+)
+from callm_voice.pipeline.leg import CallerPause, CallerTurn, Happening, Interrupted
+from callm_voice.pipeline.transcriber import Segment, Transcriber
 from callm_voice.speech.engines import SttEngine
 
 
@@ -29,10 +37,10 @@ class LineInput(FrameProcessor):
     def __init__(self, *, rate_hz: int) -> None:
         super().__init__()
         self._rate_hz = rate_hz
-        self._inbox: asyncio.Queue[Interrupted | CallerTurn | GreetFrame] = asyncio.Queue()
+        self._inbox: asyncio.Queue[Happening | GreetFrame] = asyncio.Queue()
         self._pump: asyncio.Task[None] | None = None
 
-    def deliver(self, happening: Interrupted | CallerTurn | GreetFrame) -> None:
+    def deliver(self, happening: Happening | GreetFrame) -> None:
         """From the leg, on the line's tick; never blocks."""
         self._inbox.put_nowait(happening)
 
@@ -61,47 +69,73 @@ class LineInput(FrameProcessor):
             elif isinstance(happening, Interrupted):
                 await self.push_frame(UserStartedSpeakingFrame())
                 await self.broadcast_interruption()
-            else:
+            elif isinstance(happening, CallerTurn):
                 await self.push_frame(UserStoppedSpeakingFrame())
-                await self.push_frame(
-                    CallerAudioFrame(
-                        turn_id=happening.turn_id,
-                        pcm=happening.pcm,
-                        rate_hz=self._rate_hz,
-                        start_ms=happening.start_ms,
-                        end_ms=happening.end_ms,
-                    )
-                )
+                await self.push_frame(CallerAudioFrame(**self._audio(happening)))
+            elif isinstance(happening, CallerPause):
+                await self.push_frame(CallerPauseFrame(**self._audio(happening)))
+            else:
+                await self.push_frame(CallerResumedFrame())
+
+    def _audio(self, of: CallerTurn | CallerPause) -> dict[str, Any]:
+        """The fields of an audio frame."""
+        return {
+            "turn_id": of.turn_id,
+            "pcm": of.pcm,
+            "rate_hz": self._rate_hz,
+            "start_ms": of.start_ms,
+            "end_ms": of.end_ms,
+        }
 
 
 class Recogniser(FrameProcessor):
-    """Whole-turn transcription, off the event loop."""
+    """Whole-turn transcription; a turn that paused was begun then. Its text leaves at the endpoint, never before."""
 
     def __init__(self, engine: SttEngine, *, clock: Clock, log: EventLog, control: CallControl) -> None:
         super().__init__()
-        self._engine, self._clock, self._log, self._control = engine, clock, log, control
+        self._log, self._control = log, control
+        self._transcriber = Transcriber(engine, clock=clock, log=log)
+
+    @property
+    def work(self) -> dict[str, float]:
+        """What became of the transcriptions that were begun ahead."""
+        return dict(self._transcriber.work)
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         await super().process_frame(frame, direction)
-        if not isinstance(frame, CallerAudioFrame):
+        if isinstance(frame, CallerPauseFrame):
+            self._transcriber.speculate(_segment(frame))
+        elif isinstance(frame, CallerResumedFrame):
+            self._transcriber.drop()
+        elif isinstance(frame, CallerAudioFrame):
+            await self._transcribe(_segment(frame))
+        else:
             await self.push_frame(frame, direction)
-            return
+
+    async def cleanup(self) -> None:
+        await self._transcriber.aclose()
+        await super().cleanup()
+
+    async def _transcribe(self, segment: Segment) -> None:
         try:
-            transcript = await self._clock.in_thread(
-                "stt", self._engine.transcribe, frame.pcm, frame.rate_hz, start_ms=frame.start_ms, end_ms=frame.end_ms
-            )
+            decoded = await self._transcriber.transcribe(segment)
         except CallmError as error:
             self._control.fail(error)
             return
-        if self._engine.info.scripted and transcript.decode_ms > 0:  # its delay is set, not spent: let it pass
-            await self._clock.sleep_until(self._clock.now_s() + transcript.decode_ms / 1000)
+        transcript = decoded.transcript
         self._log.emit(
             TranscriptReady,
-            turn_id=frame.turn_id,
+            turn_id=segment.turn_id,
             heard=transcript.text,
             raw=transcript.raw,
             rejected=transcript.rejected,
             decode_ms=round(transcript.decode_ms, 3),
-            audio_ms=round(len(frame.pcm) * 1000 / frame.rate_hz, 3),
+            audio_ms=round(len(segment.pcm) * 1000 / segment.rate_hz, 3),
+            speculative=decoded.speculative,
+            started_ms=self._log.to_ms(decoded.started_s),
         )
-        await self.push_frame(CallerTextFrame(turn_id=frame.turn_id, heard=transcript.text))
+        await self.push_frame(CallerTextFrame(turn_id=segment.turn_id, heard=transcript.text))
+
+
+def _segment(frame: CallerAudioFrame | CallerPauseFrame) -> Segment:
+    return Segment(frame.turn_id, frame.pcm, frame.rate_hz, frame.start_ms, frame.end_ms)

@@ -5,13 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from pipecat.frames.frames import DataFrame, LLMFullResponseEndFrame, LLMTextFrame, UninterruptibleFrame
+from pipecat.frames.frames import DataFrame, LLMFullResponseEndFrame, LLMTextFrame
 
 from callm_voice.speech.engines import Pcm
 
 
 @dataclass
-class CallerAudioFrame(DataFrame, UninterruptibleFrame):
+class _KeptFrame(DataFrame):
+    """A frame that an interruption does not drop."""
+
+    interruptible: bool = field(default=False, init=False)
+
+
+@dataclass
+class CallerAudioFrame(_KeptFrame):
     """One whole turn of the caller's, cut out by endpointing.
 
     Uninterruptible: a caller who goes on speaking must not lose what was said before.
@@ -25,7 +32,23 @@ class CallerAudioFrame(DataFrame, UninterruptibleFrame):
 
 
 @dataclass
-class CallerTextFrame(DataFrame, UninterruptibleFrame):
+class CallerPauseFrame(_KeptFrame):
+    """The caller's turn as far as it goes, in a pause: it may be over."""
+
+    turn_id: int = 0
+    pcm: Pcm = field(default_factory=lambda: np.zeros(0, np.int16))
+    rate_hz: int = 8000
+    start_ms: float = 0.0
+    end_ms: float = 0.0
+
+
+@dataclass
+class CallerResumedFrame(_KeptFrame):
+    """It was not over."""
+
+
+@dataclass
+class CallerTextFrame(_KeptFrame):
     """What the recogniser heard of one turn; empty if nothing."""
 
     turn_id: int = 0
@@ -33,7 +56,7 @@ class CallerTextFrame(DataFrame, UninterruptibleFrame):
 
 
 @dataclass
-class GreetFrame(DataFrame, UninterruptibleFrame):
+class GreetFrame(_KeptFrame):
     """The line is open: the desk greets."""
 
 

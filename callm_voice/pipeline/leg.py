@@ -40,6 +40,24 @@ class CallerTurn:
     end_ms: float
 
 
+@dataclass(frozen=True)
+class CallerPause:
+    """For the pipeline: the caller's turn as far as it goes; it may be over."""
+
+    turn_id: int
+    pcm: Pcm
+    start_ms: float
+    end_ms: float
+
+
+@dataclass(frozen=True)
+class CallerResumed:
+    """For the pipeline: the turn of the last `CallerPause` was not over."""
+
+
+Happening = Interrupted | CallerTurn | CallerPause | CallerResumed
+
+
 @dataclass
 class _Sentence:
     turn_id: int
@@ -72,7 +90,8 @@ class AgentLeg:
         endpointer: cuts what is heard into turns.
         floor: shared with the processors.
         log: events.
-        to_pipeline: takes `Interrupted` and `CallerTurn`, must not block.
+        to_pipeline: takes what happened to the caller's turn, must not block.
+        on_question: asked whether the caller's turn is complete; answers by `decide`. Must not block.
         on_played: called with the words of each sentence once they were played (or with those that were, if cut).
     """
 
@@ -83,8 +102,9 @@ class AgentLeg:
         endpointer: ep.Endpointer,
         floor: Floor,
         log: EventLog,
-        to_pipeline: Callable[[Interrupted | CallerTurn], None],
+        to_pipeline: Callable[[Happening], None],
         on_played: Callable[[str], None],
+        on_question: Callable[[ep.TurnAsked, int], None] | None = None,
     ) -> None:
         self.rate_hz = rate_hz
         self.playout = PlayoutQueue(rate_hz * PTIME_MS // 1000)
@@ -93,7 +113,7 @@ class AgentLeg:
         self._floor = floor
         self._log = log
         self._to_pipeline = to_pipeline
-        self._on_played = on_played
+        self._on_played, self._on_question = on_played, on_question
         self._sentences: dict[int, _Sentence] = {}
         self._ticks = 0
         """Tick n pushes the packet that ends at n * 20 ms."""
@@ -135,6 +155,10 @@ class AgentLeg:
         self.playout.end(sentence_id)
         return True
 
+    def decide(self, question: int, *, complete: bool) -> bool:
+        """Whether the caller's turn is complete; it ends on the next tick. False: the caller has spoken on since."""
+        return self._endpointer.decide(question, complete=complete)
+
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _heard(self, event: ep.EndpointEvent) -> None:
@@ -149,6 +173,12 @@ class AgentLeg:
                 self._to_pipeline(Interrupted())
         elif isinstance(event, ep.SpeechStopped):
             self._log.emit(VadStopped, turn_id=self._floor.turn_id, last_speech_ms=event.last_speech_ms)
+        elif isinstance(event, ep.SilenceBegan):
+            self._to_pipeline(CallerPause(self._floor.turn_id, event.pcm, event.start_ms, event.end_ms))
+        elif isinstance(event, ep.SpeechResumed):
+            self._to_pipeline(CallerResumed())
+        elif isinstance(event, ep.TurnAsked) and self._on_question is not None:
+            self._on_question(event, self._floor.turn_id)
         elif isinstance(event, ep.TurnEnded):
             self._floor.caller_stops()
             audio_ms = len(event.pcm) * 1000 / self.rate_hz

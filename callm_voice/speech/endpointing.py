@@ -18,6 +18,8 @@ from callm_voice.core.errors import HarnessError
 from callm_voice.speech.engines import Pcm, Vad
 from callm_voice.speech.settings import EndpointingSettings
 
+Why = Literal["silence", "max_turn", "smart_turn"]
+
 
 @dataclass(frozen=True)
 class SpeechStarted:
@@ -39,7 +41,10 @@ class SpeechStopped:
 
 @dataclass(frozen=True)
 class SilenceBegan:
-    """No speech for `speculate_ms`: `pcm` is what the segment will be if the turn ends now. `SpeechResumed` cancels."""
+    """No speech for `speculate_ms`: the segment of the turn's end begins with `pcm` unless `SpeechResumed` comes first.
+
+    What it may have behind `pcm` is silence, and nothing if `speculate_ms` is at least `post_roll_ms`.
+    """
 
     t_ms: float
     last_speech_ms: float
@@ -56,18 +61,27 @@ class SpeechResumed:
 
 
 @dataclass(frozen=True)
+class TurnAsked:
+    """No speech for `stop_ms`, and somebody is to tell `Endpointer.decide` whether the turn is complete."""
+
+    t_ms: float
+    question: int
+    pcm: Pcm
+
+
+@dataclass(frozen=True)
 class TurnEnded:
     """The turn is over; `pcm` is the segment for the recogniser and lies at `start_ms`..`end_ms`."""
 
     t_ms: float
-    why: Literal["silence", "max_turn"]
+    why: Why
     pcm: Pcm
     start_ms: float
     end_ms: float
     last_speech_ms: float
 
 
-EndpointEvent = SpeechStarted | SpeechStopped | SilenceBegan | SpeechResumed | TurnEnded
+EndpointEvent = SpeechStarted | SpeechStopped | SilenceBegan | SpeechResumed | TurnAsked | TurnEnded
 
 
 @dataclass
@@ -80,6 +94,15 @@ class _Turn:
     started: bool = False
     stopped: bool = False
     speculated: bool = False
+    question: int | None = None
+    """The one that was asked in this pause."""
+    complete: bool | None = None
+    """The answer to it."""
+
+    def resume(self) -> None:
+        """The pause is over: nothing that was decided in it counts."""
+        self.stopped = self.speculated = False
+        self.question = self.complete = None
 
 
 class Endpointer:
@@ -102,6 +125,7 @@ class Endpointer:
         self._turn: _Turn | None = None
         self._floor_ms = float("-inf")
         """End of the last segment: no sample belongs to two turns."""
+        self._questions = 0
         lag_ms = vad.frame_ms * (settings.smooth_frames + 1) + settings.start_ms + settings.min_speech_ms
         self._keep_ms = settings.pre_roll_ms + 2 * lag_ms
 
@@ -125,6 +149,13 @@ class Endpointer:
         if self._turn is None:
             self._forget_before(t_ms - self._keep_ms)
         return events
+
+    def decide(self, question: int, *, complete: bool) -> bool:
+        """The answer to `TurnAsked`; it takes effect with the next frame. False: the caller has spoken on since."""
+        if self._turn is None or self._turn.question != question:
+            return False
+        self._turn.complete = complete
+        return True
 
     def reset(self) -> None:
         """Forget an open turn and the detector's state; the times go on."""
@@ -193,7 +224,7 @@ class Endpointer:
                 turn.last_speech_ms = t_ms
             if turn.stopped or turn.speculated:
                 events.append(SpeechResumed(t_ms))
-            turn.stopped = turn.speculated = False
+            turn.resume()
         if t_ms - turn.speech_ms >= self._settings.max_turn_ms:
             return [*events, self._end(turn, t_ms, "max_turn")]
         if speech:
@@ -203,21 +234,37 @@ class Endpointer:
     def _silent(self, turn: _Turn, t_ms: float) -> list[EndpointEvent]:
         events: list[EndpointEvent] = []
         silent_ms = t_ms - turn.last_speech_ms
-        speculate_ms = self._settings.speculate_ms
+        smart = self._settings.kind == "smart_turn"
         if not turn.stopped and silent_ms >= self._settings.stop_ms:
             turn.stopped = True
             events.append(SpeechStopped(t_ms, turn.last_speech_ms))
-        if speculate_ms is not None and not turn.speculated and silent_ms >= speculate_ms:
+            if smart:
+                events.append(self._ask(turn, t_ms))
+        if self._speculates(turn, silent_ms):
             turn.speculated = True
             pcm, start_ms, end_ms = self._segment(turn, t_ms)
             events.append(SilenceBegan(t_ms, turn.last_speech_ms, pcm, start_ms, end_ms))
-        if silent_ms >= self._settings.silence_ms:
+        if turn.complete:
+            events.append(self._end(turn, t_ms, "smart_turn"))
+        elif silent_ms >= (self._settings.smart_max_silence_ms if smart else self._settings.silence_ms):
             if not turn.stopped:
                 events.append(SpeechStopped(t_ms, turn.last_speech_ms))
             events.append(self._end(turn, t_ms, "silence"))
         return events
 
-    def _end(self, turn: _Turn, t_ms: float, why: Literal["silence", "max_turn"]) -> TurnEnded:
+    def _ask(self, turn: _Turn, t_ms: float) -> TurnAsked:
+        self._questions += 1
+        turn.question = self._questions
+        return TurnAsked(t_ms, turn.question, self._segment(turn, t_ms)[0])
+
+    def _speculates(self, turn: _Turn, silent_ms: float) -> bool:
+        """Whether the audio goes out now. A model that judges the turn is waited for; its yes ends the turn anyway."""
+        speculate_ms = self._settings.speculate_ms
+        if speculate_ms is None or turn.speculated or silent_ms < speculate_ms:
+            return False
+        return self._settings.kind == "silence" or turn.complete is False
+
+    def _end(self, turn: _Turn, t_ms: float, why: Why) -> TurnEnded:
         pcm, start_ms, end_ms = self._segment(turn, t_ms)
         self._floor_ms = end_ms
         self._turn = None

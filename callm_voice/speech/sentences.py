@@ -84,13 +84,24 @@ class SentenceSplitter:
         if match["line"]:
             return True
         following = _NEXT_WORD.match(self._text, match.end())
-        complete = following is not None and (following.end() < len(self._text) or final)
-        if not complete or following is None:
+        if following is None:
             return True if final else None
         next_word = following[1]
+        if not (following.end() < len(self._text) or final):  # more of this word may come
+            return self._verdict_by_letter(match, next_word[0])
         if match["clause"]:
             return self._clause_ends(match, next_word)
         return _sentence_ends(self._text[: match.start()], match["end"], next_word)
+
+    def _verdict_by_letter(self, match: re.Match[str], letter: str) -> bool | None:
+        """The verdict where the first letter of the next word settles it: it is there a token before the whole word."""
+        if not letter.isalnum():
+            return None
+        if match["clause"]:
+            return self._clause_ends(match, letter)
+        if letter.islower() or _always_ends(self._text[: match.start()], match["end"]):
+            return not letter.islower()
+        return None
 
     def _clause_ends(self, match: re.Match[str], next_word: str) -> bool:
         if not self._early_clause_words or not self._first or next_word[0].isdigit():
@@ -101,16 +112,26 @@ class SentenceSplitter:
 def _sentence_ends(before: str, mark: str, next_word: str) -> bool:
     if next_word[0].islower():
         return False
+    if _always_ends(before, mark):
+        return True
+    if _last_word(before) in _NEVER or _ENUMERATOR.search(before):
+        return False
+    return next_word.lower().replace("’", "'") in _STARTERS
+
+
+def _always_ends(before: str, mark: str) -> bool:
+    """Whether the mark ends a sentence before any word that does not begin with a small letter."""
     if not mark.startswith(".") or mark.startswith(".."):
         return True
-    found = _LAST_WORD.search(before)
-    word = found[1].lower() if found else ""
-    if word in _NEVER or _ENUMERATOR.search(before):
-        return False
+    word = _last_word(before)
     initial = len(word) == 1 and word.isalpha()
-    if word in _SELDOM or initial or re.fullmatch(r"(?:[a-z]\.)+[a-z]", word):
-        return next_word.lower().replace("’", "'") in _STARTERS
-    return True
+    abbreviated = word in _NEVER or word in _SELDOM or re.fullmatch(r"(?:[a-z]\.)+[a-z]", word) is not None
+    return not (initial or abbreviated or _ENUMERATOR.search(before))
+
+
+def _last_word(before: str) -> str:
+    found = _LAST_WORD.search(before)
+    return found[1].lower() if found else ""
 
 
 def _index_after_words(text: str, count: int) -> int | None:

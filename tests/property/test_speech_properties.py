@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callm_voice.core.record import EngineInfo
-from callm_voice.speech.endpointing import Endpointer, SpeechStarted, TurnEnded
+from callm_voice.speech.endpointing import Endpointer, SilenceBegan, SpeechResumed, SpeechStarted, TurnEnded
 from callm_voice.speech.engines import Pcm
 from callm_voice.speech.sentences import SentenceSplitter
 from callm_voice.speech.settings import EndpointingSettings
@@ -145,3 +145,37 @@ def test_turns_never_overlap_and_their_samples_are_those_of_the_line(
         assert last_ms <= turn.start_ms < turn.end_ms <= turn.t_ms
         np.testing.assert_array_equal(turn.pcm, line.reshape(-1)[round(turn.start_ms * 8) : round(turn.end_ms * 8)])
         last_ms = turn.end_ms
+
+
+@settings(max_examples=80)
+@given(
+    st.lists(st.tuples(st.integers(1, 30), st.booleans()), min_size=1, max_size=14),
+    st.integers(20, 400),
+    st.integers(0, 400),
+    st.integers(1, 7),
+)
+def test_a_segment_that_was_given_out_ahead_is_the_final_one_but_for_silence_behind_it(
+    stretches: list[tuple[int, bool]], speculate_ms: int, post_ms: int, smooth: int
+) -> None:
+    """Equal where `speculate_ms` is at least `post_roll_ms`; else what follows came after the last speech."""
+    parameters = EndpointingSettings(
+        speculate_ms=speculate_ms, post_roll_ms=post_ms, smooth_frames=smooth, silence_ms=400, min_speech_ms=40
+    )
+    endpointer = Endpointer(LoudVad(), parameters, rate_hz=8000)
+    speech = [loud for frames, loud in [*stretches, (40, False)] for _ in range(frames)]
+    line = np.array([np.full(160, 100 * loud, np.int16) for loud in speech])
+    line[:, 0] *= np.arange(1, len(speech) + 1, dtype=np.int16)
+    ahead: SilenceBegan | None = None
+    for i, frame in enumerate(line):
+        for event in endpointer.push(frame, (i + 1) * 20.0):
+            if isinstance(event, SilenceBegan):
+                ahead = event
+            elif isinstance(event, SpeechResumed):
+                ahead = None
+            elif isinstance(event, TurnEnded) and event.why == "silence":
+                assert ahead is not None
+                assert (ahead.start_ms, ahead.last_speech_ms) == (event.start_ms, event.last_speech_ms)
+                np.testing.assert_array_equal(ahead.pcm, event.pcm[: ahead.pcm.size])
+                assert ahead.pcm.size == event.pcm.size or speculate_ms < post_ms
+                assert ahead.end_ms >= ahead.last_speech_ms
+                ahead = None

@@ -57,6 +57,21 @@ async def test_text_is_flushed_before_its_tools_run():
         assert [type(o) for o in outputs] == [Say, SayEnd, ToolRan, Say, SayEnd]
 
 
+async def test_text_is_flushed_when_a_tool_call_begins_and_not_when_its_arguments_are_complete():
+    with desk_call(answer("Let me look. ", FIND), answer("Hello Otto.")) as made:
+        outputs = made.agent.respond("It is Otto.", 1)
+        assert [type(await anext(outputs)) for _ in range(2)] == [Say, SayEnd]
+        assert (made.model.open_streams, made.log.of(InferenceEnded)) == (1, [])
+        await outputs.aclose()
+
+
+async def test_text_behind_a_tool_call_is_flushed_too():
+    with desk_call(answer("Let me look. ", FIND, "I have it."), answer("Hello Otto.")) as made:
+        outputs = await made.hear("It is Otto.")
+        assert [type(o) for o in outputs] == [Say, SayEnd, Say, SayEnd, ToolRan, Say, SayEnd]
+        assert [o.text_delta for o in outputs if isinstance(o, Say)] == ["Let me look. ", "I have it.", "Hello Otto."]
+
+
 async def test_a_handoff_swaps_prompt_and_tools_while_the_history_stays():
     with desk_call(answer(TO_BAKING), answer("What shall we bake?")) as made:
         outputs = await made.hear("An order, please.")

@@ -112,6 +112,70 @@ def test_speech_that_resumes_cancels_the_audio_given_out_ahead() -> None:
     assert kinds.count(ep.SilenceBegan) == 2
 
 
+def test_audio_given_out_before_the_post_roll_is_over_lacks_only_silence() -> None:
+    made = frames((200, 0), (400, 1), (1000, 0))
+    events = run(made, speculate_ms=100, post_roll_ms=200)
+    (early,), (ended,) = only(events, ep.SilenceBegan), only(events, ep.TurnEnded)
+    assert (early.start_ms, ended.end_ms - early.end_ms) == (ended.start_ms, 100)
+    np.testing.assert_array_equal(early.pcm, ended.pcm[: early.pcm.size])
+    assert early.end_ms >= early.last_speech_ms
+
+
+def run_smart(made: list[Pcm], answers: dict[int, tuple[int, bool]], **settings: object) -> list[EndpointEvent]:
+    """As `run`, with answers by the number of the frame after which they come: (question, complete)."""
+    given = {"smooth_frames": 1, "min_speech_ms": 0, "kind": "smart_turn", "stop_ms": 200, **settings}
+    endpointer = Endpointer(ScriptedVad(), EndpointingSettings(**given), rate_hz=RATE_HZ)
+    events: list[EndpointEvent] = []
+    for number, frame in enumerate(made, start=1):
+        events += endpointer.push(frame, number * FRAME_MS)
+        if number in answers:
+            question, complete = answers[number]
+            endpointer.decide(question, complete=complete)
+    return events
+
+
+def test_a_turn_that_is_called_complete_ends_with_the_next_frame() -> None:
+    events = run_smart(frames((200, 0), (400, 1), (1000, 0)), {42: (1, True)})
+    asked, ended = only(events, ep.TurnAsked), only(events, ep.TurnEnded)
+    assert [(e.t_ms, e.question) for e in asked] == [(800, 1)]
+    assert [(e.t_ms, e.why, e.last_speech_ms) for e in ended] == [(860, "smart_turn", 600)]
+
+
+def test_the_model_is_asked_about_the_turn_with_its_pre_roll() -> None:
+    made = frames((1000, 0), (400, 1), (1000, 0))
+    (asked,) = only(run_smart(made, {}, pre_roll_ms=300, post_roll_ms=200), ep.TurnAsked)
+    np.testing.assert_array_equal(asked.pcm, np.concatenate(made)[RATE_HZ * 7 // 10 : RATE_HZ * 16 // 10])
+
+
+@pytest.mark.parametrize("answers", [{42: (1, False)}, {}])
+def test_a_turn_that_is_called_incomplete_or_not_judged_waits_for_the_longest_silence(answers: dict) -> None:
+    events = run_smart(frames((200, 0), (400, 1), (2000, 0)), answers, smart_max_silence_ms=1500)
+    assert [(e.t_ms, e.why) for e in only(events, ep.TurnEnded)] == [(2100, "silence")]
+
+
+def test_an_answer_about_a_pause_that_is_over_does_not_end_the_turn() -> None:
+    made = frames((200, 0), (400, 1), (220, 0), (400, 1), (700, 0))
+    events = run_smart(made, {45: (1, True)}, smart_max_silence_ms=600)
+    assert [e.question for e in only(events, ep.TurnAsked)] == [1, 2]
+    assert [(e.why, e.last_speech_ms) for e in only(events, ep.TurnEnded)] == [("silence", 1220)]
+
+
+def test_decide_says_whether_the_question_still_stands() -> None:
+    endpointer = Endpointer(ScriptedVad(), EndpointingSettings(kind="smart_turn", smooth_frames=1), rate_hz=RATE_HZ)
+    for number, frame in enumerate(frames((400, 1), (300, 0)), start=1):
+        endpointer.push(frame, number * FRAME_MS)
+    assert not endpointer.decide(2, complete=True)
+    assert endpointer.decide(1, complete=True)
+
+
+def test_with_a_model_that_judges_nothing_is_transcribed_ahead_until_it_has_called_the_turn_incomplete() -> None:
+    made = frames((200, 0), (400, 1), (2000, 0))
+    assert only(run_smart(made, {}, speculate_ms=200), ep.SilenceBegan) == []
+    assert only(run_smart(made, {42: (1, True)}, speculate_ms=200), ep.SilenceBegan) == []
+    (early,) = only(run_smart(made, {42: (1, False)}, speculate_ms=200), ep.SilenceBegan)
+    assert early.t_ms == 860
+
+
 def test_one_speech_frame_in_the_silence_does_not_hold_the_turn_open_when_smoothed() -> None:
     made = frames((200, 0), (400, 1), (240, 0), (20, 1), (1000, 0))
     (ended,) = only(run(made, smooth_frames=5, silence_ms=500), ep.TurnEnded)

@@ -60,8 +60,28 @@ def test_sentences_end_where_a_person_would_end_them(text: str, sentences: list[
 def test_a_sentence_goes_out_as_soon_as_the_next_word_has_begun() -> None:
     splitter = SentenceSplitter()
     assert splitter.feed("Thank you.") == []
-    assert splitter.feed(" One") == []
-    assert splitter.feed(" moment") == ["Thank you."]
+    assert splitter.feed(" O") == ["Thank you."]
+    assert splitter.feed("ne moment?") == []
+    assert splitter.feed(" I") == ["One moment?"]
+
+
+def test_a_full_stop_that_may_be_an_abbreviation_waits_for_the_whole_next_word() -> None:
+    splitter = SentenceSplitter()
+    assert splitter.feed("We open at 9 a.m. I") == []
+    assert splitter.feed("s") == []
+    assert splitter.feed(" that fine?") == ["We open at 9 a.m."]
+
+
+def test_a_mark_before_a_small_letter_ends_nothing() -> None:
+    splitter = SentenceSplitter()
+    assert splitter.feed('You said "yes!" t') == []
+    assert splitter.feed("o that. O") == ['You said "yes!" to that.']
+
+
+def test_an_early_clause_goes_out_with_the_first_letter_behind_it() -> None:
+    splitter = SentenceSplitter(early_clause_words=4)
+    assert splitter.feed("Your balance with us,") == []
+    assert splitter.feed(" M") == ["Your balance with us,"]
 
 
 def test_the_first_sentence_may_go_out_at_a_clause() -> None:
