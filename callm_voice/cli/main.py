@@ -9,7 +9,7 @@ import traceback
 import typer
 
 from callm_voice import __version__
-from callm_voice.cli import call, demo, doctor, models, profile, show, verify
+from callm_voice.cli import calibrate, call, demo, doctor, models, profile, show, verify
 from callm_voice.cli.common import say
 from callm_voice.core.errors import CallmError
 
@@ -23,6 +23,7 @@ app = typer.Typer(
     "to a real recogniser; the model works the desk; a deterministic verifier scores the call.",
 )
 app.command("call")(call.call)
+app.command("calibrate")(calibrate.calibrate)
 app.command("verify")(verify.verify)
 app.command("show")(show.show)
 app.command("profile")(profile.profile)
