@@ -29,6 +29,11 @@ SPANS = {
     "playout": "playout",
     "audible": "first audible sample",
 }
+BARGE_IN = {
+    "reaction": "caller's onset to silence, on the wire",
+    "detection": "caller's onset to the VAD's decision",
+    "stop": "decision to playout cut",
+}
 
 
 def latency_table(summary: LatencySummary) -> Group:
@@ -49,7 +54,13 @@ def latency_table(summary: LatencySummary) -> Group:
     for name, figures in summary.spans.items():
         if figures.n:
             table.add_row(Text(f"  {SPANS.get(name) or plain(name)}"), *_cells(figures))
+    if summary.barge_ins:
+        table.add_row(Text("Barge-in", style="bold"), str(len(summary.barge_ins)))
+        for name, label in BARGE_IN.items():
+            table.add_row(f"  {label}", *_cells(summary.barge_in.get(name, Percentiles(n=0))))
     parts.append(table)
+    if summary.line is not None:
+        parts.append(_line_delay(summary))
     parts.append(_left_out(summary))
     return Group(*parts)
 
@@ -85,11 +96,28 @@ def _cells(figures: Percentiles) -> list[str]:
     return [str(figures.n), *("-" if q is None else f"{q:,.0f}" for q in quantiles)]
 
 
+def _line_delay(summary: LatencySummary) -> Text:
+    """The delays that the line and the VAD bring, which are in the table's figures or come on top of them."""
+    assert summary.line is not None
+    line, hangover = summary.line, summary.vad_hangover.p50
+    vad = "" if hangover is None else f"the VAD's hangover ({hangover:,.0f} ms, in its span) and "
+    return Text(
+        f"Voice to voice holds {vad}the codec once ({line.inside_v2v_ms:.1f} ms). "
+        f"The caller waits {line.outside_v2v_ms:.1f} ms more: the codec's way there, and one packet.",
+        style="dim",
+    )
+
+
 def _left_out(summary: LatencySummary) -> Text:
     """What is not in the table, in words."""
     lag = "not reported" if summary.late_p99_ms is None else f"P99 {summary.late_p99_ms:.1f} ms"
+    harness = summary.harness
+    loop = "" if harness.loop_p99_ms is None else f" Event loop: P99 {harness.loop_p99_ms:.1f} ms late."
+    counts = (("caller", harness.caller_underruns), ("agent", harness.agent_underruns))
+    holes = [f"{n} in the {party}'s" for party, n in counts if n]
+    heard = f" Holes in the sound: {', '.join(holes)}." if holes else ""
     return Text(
         f"Left out: {summary.interrupted_inferences} interrupted and {summary.failed_inferences} failed inferences, "
-        f"{summary.unanswered_turns} unanswered turns. Line ticks: {lag}, {summary.late_ticks} late.",
+        f"{summary.unanswered_turns} unanswered turns. Line ticks: {lag}, {summary.late_ticks} late.{loop}{heard}",
         style="dim",
     )
