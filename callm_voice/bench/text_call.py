@@ -35,7 +35,8 @@ async def text_call(
 ) -> CallResult:
     """Run the call; see `voice_call`."""
     async with AsyncExitStack() as stack:
-        desk, database = await open_desk(resolved, clock, log, on_progress, stack)
+        extra_files: dict[str, str] = {}
+        desk, database = await open_desk(resolved, clock, log, on_progress, stack, extra_files)
         mind = await open_caller(resolved, clock, on_progress, stack)
         started_unix_s = clock.unix_s()
         log.start_line(clock.now_s())
@@ -72,6 +73,7 @@ async def text_call(
             transcript=tuple(scribe.turns),
             engines={"model": model_info(resolved.model), "codec": EngineInfo(engine="text")},
             caller_usage=mind.usage(),
+            extra_files=extra_files,
         )
 
 

@@ -273,10 +273,13 @@ class LineEnded(Event):
     loop_samples: int = 0
     """How often the event loop's lag was looked at; 0: it was not."""
     loop_lag_p99_ms: float | None = None
+    """How late the event loop ran what was due, looked at every 50 ms: 99th percentile."""
     loop_lag_max_ms: float | None = None
+    """The latest of all looks."""
     caller_underruns: int | None = None
     """Packets that the caller's leg owed in the middle of an utterance; None: the leg does not count them."""
     agent_underruns: int | None = None
+    """The same in the agent's sentences."""
 
 
 class Failed(Event):
