@@ -3,7 +3,7 @@
 call TASK                     the whole call
 ├── utterance                 the caller speaks (not bound to a turn: a turn may hold several, or none)
 └── turn                      all that is done because of the caller's n-th turn; turn 0 is the greeting
-    ├── stt                   the recogniser works; as long as the record's `decode_ms`
+    ├── stt                   the recogniser works, also for nothing; as long as the record's `decode_ms`
     ├── chat MODEL            one inference, from the request to its end; its marks are moments of the span
     ├── execute_tool NAME     one tool call; a handoff is a moment of the turn
     ├── tts                   a sentence from complete text to first audio, waiting for the voice included
@@ -23,8 +23,10 @@ from callm_voice.core.events import (
     PlayoutEnded,
     PlayoutStarted,
     SentenceReady,
+    SpeculationDropped,
     TranscriptReady,
     TtsFirstAudio,
+    TurnJudged,
     UtteranceEnded,
     UtteranceStarted,
 )
@@ -136,19 +138,32 @@ def _turn_moments(own: Iterable[Event]) -> Iterable[Moment]:
             yield Moment("handoff", e.t_ms, {"callm.from_role": e.from_role, "callm.to_role": e.to_role})
         elif isinstance(e, BargeIn):
             yield Moment("barge_in", e.t_ms, {"callm.dropped_ms": e.dropped_ms})
+        elif isinstance(e, TurnJudged):
+            yield Moment("turn_judged", e.t_ms, {"callm.complete": e.complete, "callm.probability": e.probability})
 
 
 def _transcriptions(own: Iterable[Event], record: CallRecord) -> Iterable[SpanData]:
     for e in own:
         if isinstance(e, TranscriptReady):
+            start_ms = e.t_ms - e.decode_ms if e.started_ms is None else e.started_ms
             attributes: Attributes = {
                 "callm.turn_id": e.turn_id,
                 "callm.audio_ms": e.audio_ms,
                 "callm.decode_ms": e.decode_ms,
                 "callm.rejected": e.rejected,
+                "callm.speculative": e.speculative,
                 **_engine("stt", record.engines),
             }
-            yield SpanData("stt", e.t_ms - e.decode_ms, e.t_ms, attributes)
+            yield SpanData("stt", start_ms, start_ms + e.decode_ms, attributes)
+        elif isinstance(e, SpeculationDropped) and e.started_ms is not None:
+            attributes = {
+                "callm.turn_id": e.turn_id,
+                "callm.decode_ms": e.wasted_ms,
+                "callm.speculative": True,
+                "callm.dropped": True,
+                **_engine("stt", record.engines),
+            }
+            yield SpanData("stt", e.started_ms, e.started_ms + e.wasted_ms, attributes)
 
 
 def _sentences(own: Sequence[Event], record: CallRecord, call_end_ms: float) -> Iterable[SpanData]:

@@ -24,6 +24,7 @@ from callm_voice.core.events import (
     HandedOff,
     InferenceMark,
     InferenceStarted,
+    SpeculationDropped,
     ToolFinished,
     ToolStarted,
     TranscriptReady,
@@ -121,6 +122,17 @@ def test_a_transcription_is_as_long_as_its_decoding_in_the_record() -> None:
     events = [e for e in events_of_a_call() if not isinstance(e, TranscriptReady)]
     events.append(TranscriptReady(t_ms=3900, turn_id=1, heard="hello", decode_ms=321.5))
     assert span_ms(spans_of(events)["stt"]) == (3578.5, 321.5)
+
+
+def test_a_transcription_ahead_of_the_endpoint_stands_where_it_ran_and_so_does_one_that_was_dropped() -> None:
+    events = [e for e in events_of_a_call() if not isinstance(e, TranscriptReady)]
+    events.append(SpeculationDropped(t_ms=2500, turn_id=1, started_ms=2000, wasted_ms=300))
+    events.append(
+        TranscriptReady(t_ms=3900, turn_id=1, heard="hello", decode_ms=200, started_ms=3300, speculative=True)
+    )
+    spans = to_otel(call_span(events, record_of(events)), ZERO_UNIX_S, environ={})
+    transcriptions = [(span_ms(s), s.attributes.get("callm.dropped", False)) for s in spans if s.name == "stt"]
+    assert transcriptions == [((2000.0, 300.0), True), ((3300.0, 200.0), False)]
 
 
 def test_an_inference_carries_the_names_of_the_genai_conventions() -> None:
