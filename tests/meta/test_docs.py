@@ -11,6 +11,7 @@ import pytest
 
 from callm_voice.bench import doc_tables, doc_words, telemetry_genai, telemetry_spans
 from callm_voice.cli.reference import reference
+from callm_voice.core.record import CallRecord
 
 pytestmark = pytest.mark.meta
 ROOT = Path(__file__).parents[2]
@@ -40,6 +41,11 @@ def test_every_table_stands_on_one_page() -> None:
 def test_every_field_has_a_meaning(name: str) -> None:
     empty = [row for row in doc_tables.TABLES[name]().splitlines() if row.endswith("|  |")]
     assert empty == [], "write a docstring under the field, or a line in doc_words.COMMON"
+
+
+def test_the_call_folder_page_names_every_key_of_the_record() -> None:
+    page = (ROOT / "docs" / "call-folder.md").read_text(encoding="utf-8")
+    assert [key for key in CallRecord.model_fields if f"`{key}`" not in page] == []
 
 
 def test_no_word_is_kept_for_a_field_that_is_gone() -> None:
