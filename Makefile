@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check format test test-quick demo models schemas clean
+.PHONY: help setup check format test test-quick demo models perf schemas clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | expand -t 14
@@ -42,6 +42,9 @@ test: setup models  ## All tests
 
 demo: setup models  ## Two real calls by voice, scored: the oracle and a small real model
 	$(BIN)/callm-voice demo
+
+perf: setup models  ## Take the performance figures of this machine (a quarter of an hour, quiet) into docs/
+	$(BIN)/python tests/performance/run.py
 
 schemas: setup  ## Write docs/schema anew
 	$(BIN)/python -m callm_voice.bench.schemas

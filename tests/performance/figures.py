@@ -1,0 +1,96 @@
+"""The figures of `make perf`: their names, their bars, and what exactly each one is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure. `bar` None: reported, not judged."""
+
+    name: str
+    unit: str
+    bar: float | None
+    better: Literal["higher", "lower"]
+    what: str
+
+    def holds(self, value: float) -> bool | None:
+        """Whether a value meets the bar; None without one."""
+        if self.bar is None:
+            return None
+        return value >= self.bar if self.better == "higher" else value <= self.bar
+
+    @property
+    def bar_text(self) -> str:
+        sign = {"higher": "≥", "lower": "≤"}[self.better]
+        return "reported" if self.bar is None else f"{sign} {self.bar:g}"
+
+
+FIGURES = (
+    Figure(
+        "fast_speedup_stub", "×", 40, "higher",
+        "Length of the call on the line's clock over the wall time from the opening of the line to its end, C5-H1 "
+        "at the fast pace with scripted engines without delays and an oracle that answers at once (its server is "
+        "another process, so its real latency counts). Median of three calls. The start of Python, imports and "
+        "the rehearsal of the caller's lines come before the line opens and are not in it.",
+    ),
+    Figure(
+        "fast_speedup_cpu", "×", 5, "higher",
+        "The same with `pipelines/cpu.yaml` (Piper, Whisper base) and the oracle as it comes (250 ms to the first "
+        "token, 60 tokens a second). One call, C5-H1.",
+    ),
+    Figure(
+        "fast_model_share", "", 0.7, "higher",
+        "Of that wall time, the share during which a model (recogniser, voice, language model) was at work. "
+        "Overlapping work is counted once. At the fast pace time is skipped only while nothing is in flight, so "
+        "all of it is on the critical path. The rest is our own cost per 20 ms tick.",
+    ),
+    Figure(
+        "pace_v2v_delta_ms", "ms", 20, "lower",
+        "Distance between the medians of voice to voice at the real and the fast pace over the same calls; the "
+        "larger one of two groups: all tasks with scripted engines (the recogniser takes a set 120 ms, the oracle "
+        "250 ms), and C5-H1 with `pipelines/cpu.yaml`. The transcripts (said, heard, played) and the verdicts of "
+        "both paces must be equal, or there is no figure.",
+    ),
+    Figure(
+        "ttft_probe_error_ms_p95", "ms", 5, "lower",
+        "95th percentile of the distance between our TTFT and that of the oracle server's own log: `callm-voice "
+        "calibrate`.",
+    ),
+    Figure(
+        "v2v_probe_error_ms_p95", "ms", 20, "lower",
+        "95th percentile of the distance between our voice to voice and that of an independent detector on the "
+        "recording: `callm-voice calibrate`.",
+    ),
+    Figure(
+        "harness_overhead_ms_p95", "ms", 15, "lower",
+        "What is left of voice to voice without the spans `vad`, `endpointing`, `transcription`, `ttft`, "
+        "`tools_and_handoffs`, `first_sentence` and `tts`, without one packet (20 ms: synthesised sound waits for "
+        "the line's next tick) and without the silence that the synthesis begins with. So: the span `request`, "
+        "plus what is left of `playout` and `audible` together. The latter is taken as 0 where a sentence caught "
+        "an early tick. 95th percentile over all turns of the scripted calls of `pace_v2v_delta_ms` at the real "
+        "pace, whose voice begins without silence, so that nothing has to be guessed.",
+    ),
+    Figure(
+        "baseline_v2v_ratio", "", 0.75, "lower",
+        "Our median voice to voice over that of a stock Pipecat pipeline: its own Whisper, Piper and OpenAI "
+        "services, its default turn strategy and its Silero VAD. The same weights, model server and caller's "
+        "samples, the same line without degradation at 16 kHz (Pipecat's Whisper service takes nothing else), one "
+        "after the other in the same run; both measured from the samples on the line. Only utterances that both "
+        "answered count.",
+    ),
+    Figure(
+        "concurrent_real_calls", "calls", 30, "higher",
+        "The most calls with scripted engines that ran at the real pace in one process (one event loop) while the "
+        "P99 of tick lateness stayed under 10 ms in every one of them and none broke. The number is raised step "
+        "by step; the first 40 s of C5-H1, started 0.4 s apart, one oracle server for all.",
+    ),
+    Figure(
+        "rss_mb_per_extra_call", "MB", None, "lower",
+        "Peak resident memory of the process with that many calls, less that of one with a single call, by the "
+        "number of further calls. The recording of a call is in memory: 1.9 MB a minute.",
+    ),
+)  # fmt: skip
+BY_NAME = {figure.name: figure for figure in FIGURES}

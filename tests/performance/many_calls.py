@@ -1,0 +1,114 @@
+"""How many calls one process carries at the real pace.
+
+python many_calls.py CALLS ORACLE_URL     makes them on one event loop and prints what it saw as JSON
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import yaml
+from calls import TASK, PerfError
+
+from callm_voice.bench.assemble import CallResult
+from callm_voice.bench.callspec import CallSpec
+from callm_voice.bench.resolve import ResolvedCall, resolve
+from callm_voice.core import paths
+from callm_voice.core.clock import RealClock
+from callm_voice.core.events import EventLog, LineEnded
+from callm_voice.llm.oracle import OracleChatModel
+from callm_voice.llm.spec import OracleSpec
+
+STEPS = (30, 45, 60)
+CALL_S = 40
+START_EVERY_S = 0.4
+LATE_LIMIT_MS = 10.0
+LIMIT_S = 240
+
+
+def concurrent_real_calls() -> dict[str, float]:
+    """Also `rss_mb_per_extra_call`."""
+    return asyncio.run(_climb())
+
+
+async def _climb() -> dict[str, float]:
+    clock = RealClock()
+    gold = resolve(_spec(Path("."), "oracle", "scripted")).gold
+    oracle = await OracleChatModel.start(OracleSpec(kind="oracle"), gold.dialogue, name="oracle", clock=clock)
+    try:
+        port = oracle.server.ready["port"]
+        alone = await asyncio.to_thread(_in_a_process, 1, port)
+        best: tuple[int, dict] | None = None
+        for calls in STEPS:
+            seen = await asyncio.to_thread(_in_a_process, calls, port)
+            print(
+                f"  {calls} calls: worst P99 of tick lateness {seen['worst_p99_ms']:.1f} ms, broken {seen['broken']},"
+                f" peak memory {seen['rss_mb']:.0f} MB (one call: {alone['rss_mb']:.0f} MB)"
+            )
+            if seen["broken"] or seen["worst_p99_ms"] >= LATE_LIMIT_MS:
+                break
+            best = (calls, seen)
+        if best is None:
+            raise PerfError(f"not even {STEPS[0]} calls at once")
+        calls, seen = best
+        extra_mb = (seen["rss_mb"] - alone["rss_mb"]) / (calls - 1)
+        return {"concurrent_real_calls": float(calls), "rss_mb_per_extra_call": extra_mb}
+    finally:
+        await oracle.aclose()
+        clock.close()
+
+
+def _in_a_process(calls: int, port: int) -> dict:
+    done = subprocess.run(
+        [sys.executable, __file__, str(calls), f"http://127.0.0.1:{port}/v1"],
+        capture_output=True, text=True, timeout=LIMIT_S,
+    )  # fmt: skip
+    if done.returncode:
+        raise PerfError(f"{calls} calls in one process: {done.stderr[-600:]}")
+    seen: dict = json.loads(done.stdout)
+    return seen
+
+
+def _spec(run_dir: Path, model: str, pipeline: str) -> CallSpec:
+    return CallSpec(task=TASK, model=model, pipeline=pipeline, pace="real", run_dir=run_dir)
+
+
+def _short_pipeline(folder: Path) -> str:
+    """The scripted pipeline with an end after `CALL_S`."""
+    spec = yaml.safe_load(paths.find("pipelines", "scripted").read_text(encoding="utf-8"))
+    file = folder / "scripted-short.yaml"
+    file.write_text(yaml.safe_dump({**spec, "limits": {"max_duration_s": CALL_S}}), encoding="utf-8")
+    return str(file)
+
+
+async def _make(calls: int, url: str) -> dict:
+    """All calls on this loop; the folders of calls are not written."""
+    from callm_voice.bench.voice_call import voice_call
+
+    clock = RealClock()
+
+    async def one(number: int, resolved: ResolvedCall) -> CallResult:
+        await clock.sleep_until(clock.now_s() + START_EVERY_S * number)
+        return await voice_call(resolved, clock, EventLog(clock), lambda _: None)
+
+    with tempfile.TemporaryDirectory(prefix="callm-perf-") as folder:
+        resolved = resolve(_spec(Path(folder), f"openai:{url}#oracle", _short_pipeline(Path(folder))))
+        results = await asyncio.gather(*(one(n, resolved) for n in range(calls)))
+    ends = [next(e for e in result.events if isinstance(e, LineEnded)) for result in results]
+    clock.close()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "worst_p99_ms": max(end.late_p99_ms for end in ends),
+        "broken": sum(result.reason != "max_duration" for result in results),
+        "rss_mb": peak / (1024 if sys.platform == "linux" else 1024**2),  # Linux counts in KiB, macOS in bytes
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(_make(int(sys.argv[1]), sys.argv[2]))))

@@ -1,0 +1,127 @@
+"""The fast pace: how fast it is, how much of it is models, and that it changes nothing. And what our own parts cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+
+import numpy as np
+from calls import HERE, ORACLE, ORACLE_AT_ONCE, TASKS, MadeCall, PerfError, RunningCall, make_call
+
+from callm_voice.core.events import SentenceReady, TtsFirstAudio
+from callm_voice.core.latency import TurnLatency
+from callm_voice.line.leg import PTIME_MS
+
+STUB_CALLS = 3
+SCRIPTED = HERE / "scripted-120ms.yaml"
+
+
+class PaceCalls:
+    """The calls that several figures share; each is made when it is first wanted, and once."""
+
+    @cached_property
+    def cpu_fast(self) -> MadeCall:
+        return make_call(pipeline="cpu", model=ORACLE, pace="fast")
+
+    @cached_property
+    def cpu_real(self) -> MadeCall:
+        return make_call(pipeline="cpu", model=ORACLE, pace="real")
+
+    @cached_property
+    def scripted_fast(self) -> list[MadeCall]:
+        return [make_call(pipeline=SCRIPTED, model=ORACLE, pace="fast", task=task) for task in TASKS]
+
+    @cached_property
+    def scripted_real(self) -> list[MadeCall]:
+        """Side by side: at the real pace such a call takes some 2 % of a core."""
+        running = [RunningCall(pipeline=SCRIPTED, model=ORACLE, pace="real", task=task) for task in TASKS]
+        return [call.finish() for call in running]
+
+
+def fast_speedup_stub() -> dict[str, float]:
+    calls = [make_call(pipeline="scripted", model=ORACLE_AT_ONCE, pace="fast") for _ in range(STUB_CALLS)]
+    for call in calls:
+        _show_wall("scripted", call)
+    return {"fast_speedup_stub": median(call.speedup for call in calls)}
+
+
+def fast_speedup_cpu(calls: PaceCalls) -> dict[str, float]:
+    """Also `fast_model_share`: of the same call."""
+    call = calls.cpu_fast
+    _show_wall("cpu", call)
+    assert call.record.wall is not None
+    return {
+        "fast_speedup_cpu": call.speedup,
+        "fast_model_share": call.record.wall.models_s / call.record.wall.line_s,
+    }
+
+
+def pace_v2v_delta(calls: PaceCalls) -> dict[str, float]:
+    """
+    Raises:
+        PerfError: a call was not the same at both paces.
+    """
+    groups = {
+        "scripted": list(zip(calls.scripted_real, calls.scripted_fast, strict=True)),
+        "cpu": [(calls.cpu_real, calls.cpu_fast)],
+    }
+    deltas = []
+    for name, pairs in groups.items():
+        for real, fast in pairs:
+            _require_equal(name, real, fast)
+        real_ms = median(v for real, _ in pairs for v in real.v2v_ms)
+        fast_ms = median(v for _, fast in pairs for v in fast.v2v_ms)
+        turns = sum(len(real.v2v_ms) for real, _ in pairs)
+        print(f"  {name}: V2V median over {turns} turns: real {real_ms:.1f} ms, fast {fast_ms:.1f} ms")
+        deltas.append(abs(real_ms - fast_ms))
+    return {"pace_v2v_delta_ms": max(deltas)}
+
+
+def harness_overhead(calls: PaceCalls) -> dict[str, float]:
+    turns = [overhead for call in calls.scripted_real for overhead in _overheads(call)]
+    if not turns:
+        raise PerfError("no answered turn")
+    request = np.percentile([o.request_ms for o in turns], (50, 95))
+    rest = np.percentile([o.rest_ms for o in turns], (50, 95))
+    total = [o.request_ms + o.rest_ms for o in turns]
+    print(f"  {len(turns)} turns; request P50 {request[0]:.1f} P95 {request[1]:.1f} ms,", end=" ")
+    print(f"rest of playout and audible P50 {rest[0]:.1f} P95 {rest[1]:.1f} ms, together P50 {median(total):.1f} ms")
+    return {"harness_overhead_ms_p95": float(np.percentile(total, 95))}
+
+
+@dataclass(frozen=True)
+class _Overhead:
+    request_ms: float
+    rest_ms: float
+
+
+def _overheads(call: MadeCall) -> list[_Overhead]:
+    assert call.record.latency is not None
+    ready = {e.sentence_id: e for e in call.events if isinstance(e, SentenceReady)}
+    audio = [e for e in call.events if isinstance(e, TtsFirstAudio)]
+    return [_overhead(turn, ready, audio) for turn in call.record.latency.turns]
+
+
+def _overhead(turn: TurnLatency, ready: dict[int, SentenceReady], audio: list[TtsFirstAudio]) -> _Overhead:
+    span = {s.name: s.duration_ms for s in turn.spans}
+    first = min((e for e in audio if e.turn_id == turn.turn_id), key=lambda e: e.t_ms)
+    assert first.sentence_id in ready
+    rest_ms = span.get("playout", 0.0) + span.get("audible", 0.0) - PTIME_MS - first.leading_silence_ms
+    return _Overhead(span.get("request", 0.0), max(0.0, rest_ms))
+
+
+def _show_wall(name: str, call: MadeCall) -> None:
+    wall = call.record.wall
+    assert wall is not None
+    line_s = call.record.duration_ms / 1000
+    print(f"  {name}: {line_s:.1f} s on the line in {wall.line_s:.2f} s, of which models {wall.models_s:.2f} s")
+
+
+def _require_equal(group: str, real: MadeCall, fast: MadeCall) -> None:
+    what = f"{group}, {real.record.config.task}"
+    differing = [(r, f) for r, f in zip(real.words(), fast.words(), strict=False) if r != f]
+    if differing or len(real.words()) != len(fast.words()):
+        raise PerfError(f"{what}: the transcripts of the paces differ: {differing[:1] or 'one is longer'}")
+    if real.record.verdict != fast.record.verdict:
+        raise PerfError(f"{what}: the verdicts of the paces differ")
