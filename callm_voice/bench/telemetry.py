@@ -1,6 +1,6 @@
 """OpenTelemetry: the spans of a finished call go to a collector if the standard environment variables ask for it.
 
-Off (the default) nothing of OpenTelemetry is imported. On, the spans are built from the event log after the call's
+Off (the default) we import nothing of OpenTelemetry. On, the spans are built from the event log after the call's
 folder is complete, so the measured call pays nothing, and a collector that is slow or gone costs one warning line and
 a bounded wait.
 
