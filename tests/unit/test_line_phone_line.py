@@ -12,6 +12,8 @@ from support.manual_clock import ManualClock
 
 from callm_voice.core.errors import HarnessError
 from callm_voice.core.events import EventLog, LineEnded, LineLag
+from callm_voice.core.fastloop import FastClock, run
+from callm_voice.core.looplag import PERIOD_S
 from callm_voice.line.leg import Frame
 from callm_voice.line.line import MAX_LAG_EVENTS, LineReport, PhoneLine
 from callm_voice.line.profile import LineProfile
@@ -199,6 +201,33 @@ async def test_the_last_event_says_how_the_line_ran() -> None:
         report = await call.task
         ended = call.log.of(LineEnded)
         assert [(e.ticks, e.late_ticks, e.codec_delay_ms) for e in ended] == [(report.ticks, 0, report.delay_ms)]
+
+
+async def test_the_end_tells_the_underruns_of_a_leg_that_counts_them() -> None:
+    async with running(Call()) as call:
+        call.caller.underruns = 3
+        call.line.stop()
+        await call.clock.advance(0.02)
+        await call.task
+        assert [(e.caller_underruns, e.agent_underruns) for e in call.log.of(LineEnded)] == [(3, None)]
+
+
+def test_the_loop_is_looked_at_while_the_line_runs_and_no_longer() -> None:
+    """On the fast loop, whose time is the line's: 2 s of line are 40 looks."""
+    clock = FastClock()
+
+    async def main() -> tuple[LineReport, PhoneLine]:
+        legs = (Counter(ManualClock(), 1), Counter(ManualClock(), 2))
+        line = PhoneLine(*legs, CLEAN, clock, EventLog(clock), max_duration_s=2.0)
+        return await line.run(), line
+
+    try:
+        report, line = run(main, clock)
+    finally:
+        clock.close()
+    assert report.loop_samples == pytest.approx(2.0 / PERIOD_S, abs=1)
+    assert 0 <= (report.loop_lag_p99_ms or 0) <= (report.loop_lag_max_ms or 0)
+    assert line._loop_lag._timer is None
 
 
 async def test_a_cancelled_line_still_says_how_it_ran() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from support.probes_call import channel, inference, sentence
+from support.probes_call import channel, inference, line_ended, sentence
 
 from callm_voice.core.events import BargeIn, Event, VadStarted
-from callm_voice.probes.barge_in import BargeInTiming, barge_in_timings
+from callm_voice.core.latency import BargeInTiming
+from callm_voice.probes.barge_in import barge_in_percentiles, barge_in_timings
+from callm_voice.probes.latency import summarise
 from callm_voice.probes.wire import Wire
 
 pytestmark = pytest.mark.unit
@@ -78,3 +80,25 @@ def test_a_barge_in_without_sound_of_the_caller_has_no_onset() -> None:
 
 def test_no_barge_in_gives_no_timing() -> None:
     assert timings([], CALLER, AGENT) == []
+
+
+def test_onset_to_detection_is_what_the_vad_needs() -> None:
+    (found,) = timings(interrupted(), CALLER, AGENT)
+    assert found.onset_to_detection_ms == 120
+
+
+def test_the_percentiles_are_of_the_moments_that_came() -> None:
+    found = barge_in_percentiles([*timings(interrupted(), CALLER, AGENT), *timings(interrupted(), channel(), AGENT)])
+    assert {name: (f.n, f.max) for name, f in found.items()} == {
+        "detection": (1, 120), "stop": (2, 20), "silence": (2, 40), "reaction": (1, 160),
+    }  # fmt: skip
+
+
+def test_no_barge_in_gives_percentiles_of_nothing() -> None:
+    assert {f.n for f in barge_in_percentiles([]).values()} == {0}
+
+
+def test_the_summary_of_a_call_carries_its_barge_ins() -> None:
+    found = summarise([*interrupted(), line_ended()], CALLER, AGENT, 8000, scripted=True)
+    assert [(b.turn_id, b.onset_to_stop_ms) for b in found.barge_ins] == [(1, 160)]
+    assert found.barge_in["reaction"].p50 == 160

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 from support.report_record import CALLS, PASSED, latency, percentiles, record, shown
 
-from callm_voice.core.latency import Percentiles
+from callm_voice.core.latency import BargeInTiming, HarnessLag, LineDelay, Percentiles
 from callm_voice.core.record import Outcome, TranscriptTurn
 from callm_voice.report.terminal import call_view, latency_table, transcript_view, verdict_view
 from callm_voice.report.text import arguments, clip, mm_ss, plain, value
@@ -65,6 +65,33 @@ def test_what_is_left_out_of_the_table_is_said() -> None:
     assert (
         "Left out: 1 interrupted and 0 failed inferences, 1 unanswered turns. Line ticks: P99 2.0 ms, 0 late." in text
     )
+
+
+def test_barge_ins_stand_in_the_table_only_if_there_were_any() -> None:
+    timing = BargeInTiming(
+        turn_id=1, detected_ms=3120, onset_ms=3000, silent_ms=3160, detection_to_stop_ms=20, detection_to_silence_ms=40,
+        onset_to_stop_ms=160,
+    )  # fmt: skip
+    figures = {"reaction": Percentiles(n=1, p50=160, p95=160, p99=160, max=160)}
+    text = shown(latency_table(latency(barge_ins=(timing,), barge_in=figures)))
+    assert "Barge-in" in text
+    assert "caller's onset to silence, on the wire" in text
+    assert "Barge-in" not in shown(latency_table(latency()))
+
+
+def test_the_delays_of_vad_codec_and_packets_are_said() -> None:
+    line = LineDelay(codec_one_way_ms=0.5, packet_ms=20, inside_v2v_ms=0.5, outside_v2v_ms=20.5)
+    hangover = Percentiles(n=1, p50=201, p95=201, p99=201, max=201)
+    text = " ".join(shown(latency_table(latency(line=line, vad_hangover=hangover))).split())
+    assert "holds the VAD's hangover (201 ms, in its span) and the codec once (0.5 ms)" in text
+    assert "The caller waits 20.5 ms more" in text
+
+
+def test_the_loop_s_lag_and_holes_in_the_sound_are_said() -> None:
+    harness = HarnessLag(loop_samples=9, loop_p99_ms=3.25, caller_underruns=0, agent_underruns=4)
+    text = " ".join(shown(latency_table(latency(harness=harness))).split())
+    assert "Event loop: P99 3.2 ms late." in text
+    assert "Holes in the sound: 4 in the agent's." in text
 
 
 def test_the_gates_are_counted_by_their_findings() -> None:
