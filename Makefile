@@ -15,7 +15,7 @@ setup: $(VENV)/.ready  ## Make .venv with everything in it
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "Python 3.11 to 3.13 is needed")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[cpu,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[cpu,dev,otel,plots]'
 	@touch $@
 
 check: setup  ## Lint, format, types, import rules
@@ -46,8 +46,10 @@ demo: setup models  ## Two real calls by voice, scored: the oracle and a small r
 perf: setup models  ## Take the performance figures of this machine (a quarter of an hour, quiet) into docs/
 	$(BIN)/python tests/performance/run.py
 
-schemas: setup  ## Write docs/schema anew
+schemas: setup  ## Write anew what docs/ has from the code: schemas, tables, command line
 	$(BIN)/python -m callm_voice.bench.schemas
+	$(BIN)/python -m callm_voice.bench.doc_tables
+	$(BIN)/python -m callm_voice.cli.reference
 
 clean:  ## Remove what was built here
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

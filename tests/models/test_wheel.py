@@ -37,7 +37,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
     wheel = next((folder / "dist").glob("*.whl"))
     venv.create(folder / "env", with_pip=True)
     pip = [folder / "env/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    run(*pip, "--constraint", ROOT / "constraints.txt", f"{wheel}[cpu,dev]", cwd=folder)
+    run(*pip, "--constraint", ROOT / "constraints.txt", f"{wheel}[cpu,dev,otel,plots]", cwd=folder)
     return folder
 
 
