@@ -8,7 +8,7 @@ import typer
 
 from callm_voice.cli.common import JSON_OPTION, out, print_json, say
 from callm_voice.core.errors import MissingDependencyError, UsageError
-from callm_voice.core.latency_profile import LatencyProfile
+from callm_voice.core.latency_profile import MEASUREMENTS_FILE, LatencyProfile
 
 SIZES, QUICK_SIZES = (500, 1000, 2000, 4000, 8000, 16000), (500, 1000, 2000)
 LEVELS, QUICK_LEVELS = (1, 2, 4, 8), (1, 2, 4)
@@ -59,7 +59,11 @@ def profile(
         max_tokens=max_tokens,
         out=out_dir,
     )
-    measured, folder = run_profile(plan, say)
+    try:
+        measured, folder = run_profile(plan, say)
+    except KeyboardInterrupt:
+        say(f"callm-voice: interrupted; what was measured stands in {MEASUREMENTS_FILE} of the profile folder")
+        raise typer.Exit(130) from None
     plots = _plots(measured, folder)
     if as_json:
         print_json(measured.model_dump(mode="json"))

@@ -163,8 +163,10 @@ def draw_median_turn(profile: LatencyProfile, axes: Any) -> bool:
     bar = profile.summary.bar_ms
     if end > bar * 0.5:
         axes.axvline(bar, color=BAR_COLOUR, linewidth=2)
-        axes.annotate(f"bar for the first token: {bar:,.0f} ms", (bar, len(stages) - 0.45), xytext=(4, 0), textcoords="offset points",
-                      color=BAR_COLOUR, fontsize=9, va="center")  # fmt: skip
+        axes.annotate(
+            f"bar for the first token: {bar:,.0f} ms", (bar, len(stages) - 0.45), xytext=(4, 0),
+            textcoords="offset points", color=BAR_COLOUR, fontsize=9, va="center",
+        )  # fmt: skip
     axes.set_yticks(range(len(stages)), [label for label, _, _ in stages])
     axes.set_ylim(len(stages) - 0.3, -0.6)
     axes.set_xlim(0, max(end, bar if end > bar * 0.5 else 0) * 1.32)

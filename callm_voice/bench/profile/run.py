@@ -73,9 +73,17 @@ def run_profile(plan: ProfilePlan, on_progress: Callable[[str], None]) -> tuple[
     clock = RealClock()
     try:
         folder = _folder(plan, clock.unix_s())
-        return asyncio.run(_Run(plan, folder, clock, on_progress).all()), folder
+        on_progress(f"measurements go to {folder / MEASUREMENTS_FILE}")
+        return asyncio.run(measure_profile(plan, folder, clock, on_progress)), folder
     finally:
         clock.close()
+
+
+async def measure_profile(
+    plan: ProfilePlan, folder: Path, clock: Clock, on_progress: Callable[[str], None]
+) -> LatencyProfile:
+    """`run_profile` inside a running loop, into a folder that is there."""
+    return await _Run(plan, folder, clock, on_progress).all()
 
 
 def _folder(plan: ProfilePlan, unix_s: float) -> Path:
