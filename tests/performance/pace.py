@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
@@ -9,7 +10,7 @@ from statistics import median
 import numpy as np
 from calls import HERE, ORACLE, ORACLE_AT_ONCE, TASKS, MadeCall, PerfError, RunningCall, make_call
 
-from callm_voice.core.events import SentenceReady, TtsFirstAudio
+from callm_voice.core.events import TtsFirstAudio
 from callm_voice.core.latency import TurnLatency
 from callm_voice.line.leg import PTIME_MS
 
@@ -85,8 +86,9 @@ def harness_overhead(calls: PaceCalls) -> dict[str, float]:
     request = np.percentile([o.request_ms for o in turns], (50, 95))
     rest = np.percentile([o.rest_ms for o in turns], (50, 95))
     total = [o.request_ms + o.rest_ms for o in turns]
-    print(f"  {len(turns)} turns; request P50 {request[0]:.1f} P95 {request[1]:.1f} ms,", end=" ")
-    print(f"rest of playout and audible P50 {rest[0]:.1f} P95 {rest[1]:.1f} ms, together P50 {median(total):.1f} ms")
+    print(f"  {len(turns)} turns: request P50 {request[0]:.1f} P95 {request[1]:.1f} ms")
+    print(f"  from the next tick to the first sound P50 {rest[0]:.1f} P95 {rest[1]:.1f} ms")
+    print(f"  together P50 {median(total):.1f} ms")
     return {"harness_overhead_ms_p95": float(np.percentile(total, 95))}
 
 
@@ -98,17 +100,17 @@ class _Overhead:
 
 def _overheads(call: MadeCall) -> list[_Overhead]:
     assert call.record.latency is not None
-    ready = {e.sentence_id: e for e in call.events if isinstance(e, SentenceReady)}
-    audio = [e for e in call.events if isinstance(e, TtsFirstAudio)]
-    return [_overhead(turn, ready, audio) for turn in call.record.latency.turns]
+    audio = sorted((e for e in call.events if isinstance(e, TtsFirstAudio)), key=lambda e: e.t_ms, reverse=True)
+    first_by_turn = {e.turn_id: e for e in audio}
+    return [_overhead(turn, first_by_turn[turn.turn_id]) for turn in call.record.latency.turns]
 
 
-def _overhead(turn: TurnLatency, ready: dict[int, SentenceReady], audio: list[TtsFirstAudio]) -> _Overhead:
-    span = {s.name: s.duration_ms for s in turn.spans}
-    first = min((e for e in audio if e.turn_id == turn.turn_id), key=lambda e: e.t_ms)
-    assert first.sentence_id in ready
-    rest_ms = span.get("playout", 0.0) + span.get("audible", 0.0) - PTIME_MS - first.leading_silence_ms
-    return _Overhead(span.get("request", 0.0), max(0.0, rest_ms))
+def _overhead(turn: TurnLatency, audio: TtsFirstAudio) -> _Overhead:
+    """`audio`: when the first sound of the turn was made."""
+    request_ms = sum(s.duration_ms for s in turn.spans if s.name == "request")
+    next_tick_ms = math.ceil(audio.t_ms / PTIME_MS) * PTIME_MS
+    rest_ms = turn.audio_start_ms - next_tick_ms - audio.leading_silence_ms
+    return _Overhead(request_ms, max(0.0, rest_ms))
 
 
 def _show_wall(name: str, call: MadeCall) -> None:
