@@ -156,11 +156,14 @@ class ProfileSummary(_Frozen):
 
 
 class PromptScale(_Frozen):
-    """How text becomes tokens at this server; found by three small requests."""
+    """How text becomes tokens at this server; found by four small requests."""
 
     base_tokens: float
+    """Of the shortest prompt without tools."""
     tokens_per_prose_char: float
     tokens_per_tool_char: float
+    tool_base_tokens: float = 0.0
+    """What a chat template adds as soon as there is any tool."""
     measured: bool
     """False: the server does not say how many tokens it read; these are rules of thumb."""
 

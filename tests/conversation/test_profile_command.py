@@ -76,7 +76,7 @@ def test_a_profile_is_not_written_over(ran: Ran, folder: Path) -> None:
 
 
 def test_a_slow_model_is_out_of_the_category_and_exits_with_1(tmp_path: Path) -> None:
-    done = callm("profile", "--model", "oracle?ttft_ms=1010&tokens_per_s=9000", "--repeats", "1", "--sizes", "500",
+    done = callm("profile", "--model", "oracle?ttft_ms=1010&tokens_per_s=9000", "--repeats", "1", "--sizes", "300",
                  "--concurrency", "1", "--out", str(tmp_path / "slow"))  # fmt: skip
     assert done.code == 1
     assert done.out.startswith("OUT OF THE CATEGORY")
@@ -178,7 +178,7 @@ async def test_a_server_that_always_fails_is_asked_no_more_than_needed(tmp_path:
     async with raw_server(fails) as server:
         with pytest.raises(ModelStatusError, match="503"):
             await profiled(server.base_url, tmp_path, [])
-        assert len(server.chats) == 3
+        assert len(server.chats) == 4
 
 
 async def test_a_model_that_thinks_gets_room_for_it(tmp_path: Path) -> None:

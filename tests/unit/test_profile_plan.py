@@ -9,6 +9,7 @@ from support.manual_clock import ManualClock
 
 from callm_voice.bench.profile.plan import WARM_TURNS, Step, capped, desk_size, round_steps
 from callm_voice.bench.profile.progress import Progress, duration
+from callm_voice.bench.profile.prompts import RULE_OF_THUMB, PromptMaker
 
 pytestmark = pytest.mark.unit
 
@@ -82,3 +83,10 @@ def test_progress_says_what_is_left_and_is_not_chatty() -> None:
 @pytest.mark.parametrize(("seconds", "text"), [(12.4, "12 s"), (200, "3 min"), (7800, "2 h 10 min")])
 def test_a_duration_in_words(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_a_turn_whose_cold_prompt_failed_has_it_read_first() -> None:
+    maker = PromptMaker((), (), RULE_OF_THUMB, seed=1, salt="s", answer_tokens=8)
+    step = Step("warm", 500, "mine")
+    assert list(step.prepare(maker, read="mine")) == []
+    assert list(step.prepare(maker, read="another")) == [maker.cold(500, "mine", role="profile-0")]

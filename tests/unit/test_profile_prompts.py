@@ -25,7 +25,9 @@ from callm_voice.llm.types import ChatRequest
 
 pytestmark = pytest.mark.unit
 
-SCALE = PromptScale(base_tokens=50, tokens_per_prose_char=0.22, tokens_per_tool_char=0.25, measured=True)
+SCALE = PromptScale(
+    base_tokens=50, tokens_per_prose_char=0.22, tokens_per_tool_char=0.25, tool_base_tokens=90, measured=True
+)
 ROLE = "profile-0"
 
 
@@ -42,7 +44,7 @@ def as_text(request: ChatRequest) -> str:
 def estimate(request: ChatRequest) -> float:
     """Tokens by the scale; the system prompt's own head and the caller's words are its base."""
     system = str(request.messages[0]["content"]).partition("\n\n")[2]
-    tools = tool_chars(request.tools) * SCALE.tokens_per_tool_char if request.tools else 0
+    tools = SCALE.tool_base_tokens + tool_chars(request.tools) * SCALE.tokens_per_tool_char if request.tools else 0
     return SCALE.base_tokens + len(system) * SCALE.tokens_per_prose_char + tools
 
 
@@ -132,11 +134,15 @@ def test_prose_is_exactly_as_long_as_asked_and_no_section_comes_twice() -> None:
     assert len(headings) == len(set(headings)) > 50
 
 
-def test_three_requests_give_the_scale() -> None:
-    scale = scale_from(30 + 200, 30 + 650, 30 + 200 + 600, chars=(800, 2600), tool_chars=2400)
-    assert scale == PromptScale(base_tokens=30, tokens_per_prose_char=0.25, tokens_per_tool_char=0.25, measured=True)
+def test_four_requests_give_the_scale() -> None:
+    scale = scale_from(
+        30 + 200, 30 + 650, 30 + 200 + 90 + 200, 30 + 200 + 90 + 600, chars=(800, 2600), tool_chars=(800, 2400)
+    )
+    assert scale == PromptScale(
+        base_tokens=30, tokens_per_prose_char=0.25, tokens_per_tool_char=0.25, tool_base_tokens=90, measured=True
+    )
 
 
-@pytest.mark.parametrize("counts", [(10, 10, 10), (700, 200, 900), (100, 50_000, 400)])
-def test_counts_that_cannot_be_fall_back_to_a_rule_of_thumb(counts: tuple[int, int, int]) -> None:
-    assert scale_from(*counts, chars=(800, 2600), tool_chars=2400) == RULE_OF_THUMB
+@pytest.mark.parametrize("counts", [(10, 10, 10, 10), (700, 200, 900, 1200), (100, 50_000, 400, 800)])
+def test_counts_that_cannot_be_fall_back_to_a_rule_of_thumb(counts: tuple[int, int, int, int]) -> None:
+    assert scale_from(*counts, chars=(800, 2600), tool_chars=(800, 2400)) == RULE_OF_THUMB

@@ -38,9 +38,16 @@ class Step:
     turn: int = 0
     concurrency: int = 1
 
-    def prepare(self, maker: PromptMaker) -> Iterator[ChatRequest]:
-        """What the server must have read before: sent one by one, not measured."""
-        if self.kind == "handoff_warm":
+    def prepare(self, maker: PromptMaker, *, read: str) -> Iterator[ChatRequest]:
+        """What the server must have read before: sent one by one, not measured.
+
+        Args:
+            read: key of the cold prompt that was read last. A turn that goes on from another one (because that failed)
+                has its prompt read first.
+        """
+        if self.kind in ("warm", "tool_result") and read != self.key:
+            yield maker.cold(self.tokens, self.key, role=slot(0))
+        elif self.kind == "handoff_warm":
             yield maker.next_role(self.tokens, self.key, role=slot(1))
         elif self.kind == "concurrent":
             for number in range(self.concurrency):

@@ -115,14 +115,14 @@ class PromptMaker:
     def _fitting(self, tools: Sequence[ToolSchema], tokens: int) -> tuple[list[ToolSchema], float]:
         """The first tools that fit into their share, and the tokens that are left for prose."""
         chosen: list[ToolSchema] = []
-        spent = 0.0
+        spent = self.scale.tool_base_tokens
         for tool in tools:
             cost = tool_chars([tool]) * self.scale.tokens_per_tool_char
             if spent + cost > TOOL_SHARE * tokens:
                 break
             chosen.append(tool)
             spent += cost
-        return chosen, tokens - spent - self.scale.base_tokens
+        return chosen, tokens - (spent if chosen else 0.0) - self.scale.base_tokens
 
     def _nonce(self, key: str) -> str:
         return short_hash(f"{self.salt}|{self.seed}|{key}".encode())
@@ -149,21 +149,26 @@ def tool_chars(tools: Sequence[ToolSchema]) -> int:
     return len(json.dumps(list(tools), ensure_ascii=False))
 
 
-def scale_from(short: int, long: int, with_tools: int, *, chars: tuple[int, int], tool_chars: int) -> PromptScale:
-    """Solve for the scale from the prompt tokens of three requests.
+def scale_from(
+    short: int, long: int, few_tools: int, many_tools: int, *, chars: tuple[int, int], tool_chars: tuple[int, int]
+) -> PromptScale:
+    """Solve for the scale from the prompt tokens of four requests.
 
     Args:
         short, long: prompt tokens of two prompts without tools, of `chars` characters of prose.
-        with_tools: of the short one with `tool_chars` characters of tools.
+        few_tools, many_tools: of the short one with `tool_chars` characters of tools.
     """
     per_prose = (long - short) / (chars[1] - chars[0])
-    per_tool = (with_tools - short) / tool_chars
+    per_tool = (many_tools - few_tools) / (tool_chars[1] - tool_chars[0])
     if not (0.05 < per_prose < 2 and 0.02 < per_tool < 2):
         return RULE_OF_THUMB
-    base = max(0.0, short - per_prose * chars[0])
     return PromptScale(
-        base_tokens=base, tokens_per_prose_char=per_prose, tokens_per_tool_char=per_tool, measured=True
-    )  # fmt: skip
+        base_tokens=max(0.0, short - per_prose * chars[0]),
+        tokens_per_prose_char=per_prose,
+        tokens_per_tool_char=per_tool,
+        tool_base_tokens=max(0.0, few_tools - short - per_tool * tool_chars[0]),
+        measured=True,
+    )
 
 
 def _system(text: str, nonce: str) -> Message:

@@ -42,7 +42,7 @@ THINKING_ANSWER_TOKENS = 2048
 PREPARE_TOKENS = 16
 """Answer tokens of a request that is only to be read."""
 SCALE_CHARS = (800, 2600)
-SCALE_TOOLS = 6
+SCALE_TOOLS = (2, 8)
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,8 @@ class _Run:
         self._measurements: list[Measurement] = []
         self._last_error: ModelError | None = None
         self._notes: list[str] = []
+        self._read_key = ""
+        """Of the cold prompt that the model read last."""
 
     async def all(self) -> LatencyProfile:
         plan = self._plan
@@ -148,11 +150,11 @@ class _Run:
         return model
 
     async def _learn(self, model: ChatModel, tools: tuple[ToolSchema, ...]) -> tuple[PromptScale, int]:
-        """The scale from three small requests, which are measured in no other way, and the limit of an answer."""
-        self._say("learning how text becomes tokens at this server (3 requests)")
+        """The scale from four small requests, which are measured in no other way, and the limit of an answer."""
+        self._say("learning how text becomes tokens at this server (4 requests)")
         maker = PromptMaker((), (), RULE_OF_THUMB, self._plan.seed, self._salt, ANSWER_TOKENS)
-        chosen = tools[:SCALE_TOOLS]
-        asked = [(SCALE_CHARS[0], ()), (SCALE_CHARS[1], ()), (SCALE_CHARS[0], chosen)]
+        few, many = tools[: SCALE_TOOLS[0]], tools[: SCALE_TOOLS[1]]
+        asked = [(SCALE_CHARS[0], ()), (SCALE_CHARS[1], ()), (SCALE_CHARS[0], few), (SCALE_CHARS[0], many)]
         found: list[Exchange] = []
         for number, (chars, offered) in enumerate(asked):
             request = maker.plain(chars, offered, f"scale {number}", role=slot(0))
@@ -164,11 +166,11 @@ class _Run:
         if any(e.thought for e in found):
             answer_tokens = THINKING_ANSWER_TOKENS
             self._note(f"the model thinks before it answers: up to {answer_tokens} tokens are allowed for an answer")
-        counts = [e.usage.prompt_tokens for e in found]
-        if counts[0] is None or counts[1] is None or counts[2] is None:
+        counts = [e.usage.prompt_tokens for e in found if e.usage.prompt_tokens is not None]
+        if len(counts) < len(found):
             self._note("the server does not say how many tokens it read: prompt sizes are estimates")
             return RULE_OF_THUMB, answer_tokens
-        scale = scale_from(counts[0], counts[1], counts[2], chars=SCALE_CHARS, tool_chars=tool_chars(chosen))
+        scale = scale_from(*counts, chars=SCALE_CHARS, tool_chars=(tool_chars(few), tool_chars(many)))
         return scale, answer_tokens
 
     def _sizes(self, answer_tokens: int) -> tuple[int, ...]:
@@ -182,12 +184,28 @@ class _Run:
         return sizes
 
     async def _step(self, model: ChatModel, maker: PromptMaker, step: Step, number: int) -> list[Measurement]:
-        for request in step.prepare(maker):
-            read = await exchange(model, _short(request), self._clock)
-            self._last_error = read.error or self._last_error
-        found = await asyncio.gather(*(exchange(model, r, self._clock) for r in step.requests(maker)))
+        """Have read what must have been read, then measure. Without it nothing is sent: it would not be warm."""
+        unread = await self._prepare(model, maker, step)
+        requests = step.requests(maker)
+        if unread is None:
+            found = list(await asyncio.gather(*(exchange(model, r, self._clock) for r in requests)))
+        else:
+            found = [Exchange(self._clock.now_s(), error=unread) for _ in requests]
+        if step.kind == "cold" and found[0].error is None:
+            self._read_key = step.key
         self._last_error = next((e.error for e in found if e.error is not None), self._last_error)
         return [self._measurement(e, step, number, len(self._measurements) + place) for place, e in enumerate(found, 1)]
+
+    async def _prepare(self, model: ChatModel, maker: PromptMaker, step: Step) -> ModelError | None:
+        """The error of a request that failed twice, or None: all is read."""
+        for request in step.prepare(maker, read=self._read_key):
+            for _ in range(2):
+                error = (await exchange(model, _short(request), self._clock)).error
+                if error is None:
+                    break
+            else:
+                return error
+        return None
 
     def _measurement(self, e: Exchange, step: Step, round_number: int, number: int) -> Measurement:
         return Measurement(
