@@ -10,7 +10,7 @@ from typing import Literal
 
 from callm_voice import __version__
 from callm_voice.bench.resolve import ResolvedCall
-from callm_voice.core.clock import utc_stamp
+from callm_voice.core.clock import Pace, utc_stamp
 from callm_voice.core.events import EndReason, Event
 from callm_voice.core.latency import LatencySummary
 from callm_voice.core.record import CallConfig, CallRecord, EngineInfo, Outcome, TranscriptTurn, Usage, WallTime
@@ -43,6 +43,8 @@ class CallResult:
     recorder: Recorder | None = None
     caller_usage: Usage | None = None
     wall: WallTime | None = None
+    pace: Pace | None = None
+    """The pace that was really kept; None: the one that was asked for."""
     warnings: list[str] = field(default_factory=list)
     extra_files: dict[str, str] = field(default_factory=dict)
     """Name → text of what else goes into the call's folder."""
@@ -66,7 +68,7 @@ def assemble(resolved: ResolvedCall, result: CallResult) -> CallRecord:
             pipeline=resolved.pipeline.id,
             line=resolved.profile.id if resolved.profile else spec.line,
             caller=spec.caller,
-            pace=spec.pace,
+            pace=result.pace or spec.pace,
             seed=spec.seed,
             trial=spec.trial,
         ),

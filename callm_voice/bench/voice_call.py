@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from callm_voice.bench.assemble import CallResult
 from callm_voice.bench.desk import model_info, open_desk
 from callm_voice.bench.minds import open_caller
+from callm_voice.bench.pace import keep_pace
 from callm_voice.bench.resolve import ResolvedCall
 from callm_voice.bench.transcript import build_transcript
 from callm_voice.caller.leg import CallerLeg
@@ -84,6 +85,10 @@ async def voice_call(resolved: ResolvedCall, clock: RealClock, log: EventLog, on
         await caller.prepare()
         await agent.start()
         stack.push_async_callback(agent.stop)
+        engines = [stt.info, vad.info, tts.info, caller_tts.info, agent.endpointing_info]
+        pace, warnings = keep_pace(engines, clock, stack)
+        for warning in warnings:
+            on_progress(f"warning: {warning}")
         line = PhoneLine(
             caller,
             agent.leg,
@@ -100,7 +105,7 @@ async def voice_call(resolved: ResolvedCall, clock: RealClock, log: EventLog, on
             model=resolved.model.name,
             line=profile.id,
             pipeline=pipeline.id,
-            pace=spec.pace,
+            pace=pace,
             seed=spec.seed,
         )
         wall_s, models_before_s = stopwatch(), clock.models_wall_s
@@ -124,7 +129,7 @@ async def voice_call(resolved: ResolvedCall, clock: RealClock, log: EventLog, on
                 "stt": stt.info.model_copy(update={"work": agent.stt_work}),
                 "vad": vad.info,
                 "tts": tts.info,
-                "caller_tts": caller_tts.info,
+                "caller_tts": caller_tts.info.model_copy(update={"work": caller.work}),
                 "endpointing": agent.endpointing_info,
                 "codec": codec_info(profile, line.delay_ms),
             },
@@ -133,6 +138,8 @@ async def voice_call(resolved: ResolvedCall, clock: RealClock, log: EventLog, on
             recorder=line.recorder,
             caller_usage=mind.usage(),
             wall=wall,
+            pace=pace,
+            warnings=warnings,
             extra_files=extra_files,
         )
 

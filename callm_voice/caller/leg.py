@@ -113,6 +113,12 @@ class CallerLeg:
         self._leave_at_ms: int | None = None
         self._why = ""
         self._over = False
+        self._lines_made = 0
+
+    @property
+    def work(self) -> dict[str, float]:
+        """For the record: lines that had to be synthesised while the line was open, beside the models under test."""
+        return {"lines_made_in_call": float(self._lines_made)}
 
     # -- before the call and after it --------------------------------------------------------------------------------
 
@@ -279,7 +285,7 @@ class CallerLeg:
         await self._carry_out(await self._mind.silence(silent_ms), news, answers=False)
 
     async def _carry_out(self, action: CallerAction, news: int, *, answers: bool) -> None:
-        line = await self._voice.line(action.text) if isinstance(action, Say) else None
+        line = await self._line(action.text) if isinstance(action, Say) else None
         if news != self._news:
             self._unheard = self._unheard or answers
             self._note("holds back: the agent speaks on")
@@ -306,7 +312,14 @@ class CallerLeg:
 
     async def _make_plan(self) -> None:
         plan = self._mind.barge_in()
-        self._plan = None if plan is None else (plan, await self._voice.line(plan.say.text))
+        self._plan = None if plan is None else (plan, await self._line(plan.say.text))
+
+    async def _line(self, text: str) -> SpokenLine:
+        """A line to be said now. One that was not prepared is synthesised, and counted."""
+        if not self._voice.has(text):
+            self._lines_made += 1
+            self._note(f"synthesised during the call: {text}")
+        return await self._voice.line(text)
 
     def _broke(self, error: CallmError) -> None:
         if not self._over:

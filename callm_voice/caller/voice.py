@@ -41,6 +41,10 @@ class Voice:
         self._tts, self._clock, self._rate_hz, self._to_spoken, self._seed = tts, clock, rate_hz, to_spoken, seed
         self._cache: dict[str, Pcm] = {}
 
+    def has(self, text: str) -> bool:
+        """Whether `text` needs no synthesis any more."""
+        return self._to_spoken(text) in self._cache
+
     async def line(self, text: str) -> SpokenLine:
         """`text` as audio.
 

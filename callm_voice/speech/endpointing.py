@@ -258,11 +258,11 @@ class Endpointer:
         return TurnAsked(t_ms, turn.question, self._segment(turn, t_ms)[0])
 
     def _speculates(self, turn: _Turn, silent_ms: float) -> bool:
-        """Whether the audio goes out now. A model that judges the turn is waited for; its yes ends the turn anyway."""
+        """Whether the audio goes out now. Unless set otherwise, a model that judges the turn is waited for."""
         speculate_ms = self._settings.speculate_ms
         if speculate_ms is None or turn.speculated or silent_ms < speculate_ms:
             return False
-        return self._settings.kind == "silence" or turn.complete is False
+        return self._settings.kind == "silence" or self._settings.smart_beside_stt or turn.complete is False
 
     def _end(self, turn: _Turn, t_ms: float, why: Why) -> TurnEnded:
         pcm, start_ms, end_ms = self._segment(turn, t_ms)

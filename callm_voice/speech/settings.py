@@ -131,11 +131,13 @@ class EndpointingSettings(_Settings):
     speculate_ms: Annotated[int, Field(ge=0)] | None = None
     """Non-speech this long: the audio so far is transcribed ahead of the endpoint, and the transcript is thrown away if
     speech resumes. From `post_roll_ms` on it is the very audio of the endpoint; below, that lacks the end of the
-    silence. With `smart_turn`, never before the model has answered: the two do not compete. None: at the endpoint."""
+    silence. With `smart_turn`, not before the model has answered. None: at the endpoint."""
     silence_ms: Annotated[int, Field(ge=0)] = 500
     """The turn ends this long after the last speech frame. `smart_turn` does not use it."""
     smart_max_silence_ms: Annotated[int, Field(ge=0)] = 2000
     """`smart_turn`: the turn ends after so much silence even if the model calls it incomplete."""
+    smart_beside_stt: bool = False
+    """`smart_turn`: `speculate_ms` holds while the model is asked, too; the two compete for the processor then."""
     min_speech_ms: Annotated[int, Field(ge=0)] = 100
     """A stretch with less speech than this in sum is noise: no turn starts."""
     max_turn_ms: Annotated[int, Field(ge=1000)] = 28_000

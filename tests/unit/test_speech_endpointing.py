@@ -174,6 +174,8 @@ def test_with_a_model_that_judges_nothing_is_transcribed_ahead_until_it_has_call
     assert only(run_smart(made, {42: (1, True)}, speculate_ms=200), ep.SilenceBegan) == []
     (early,) = only(run_smart(made, {42: (1, False)}, speculate_ms=200), ep.SilenceBegan)
     assert early.t_ms == 860
+    (beside,) = only(run_smart(made, {42: (1, True)}, speculate_ms=200, smart_beside_stt=True), ep.SilenceBegan)
+    assert beside.t_ms == 800
 
 
 def test_one_speech_frame_in_the_silence_does_not_hold_the_turn_open_when_smoothed() -> None:
