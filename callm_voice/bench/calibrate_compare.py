@@ -73,29 +73,34 @@ def compare_ttft(
 
 
 def compare_v2v(latency: LatencySummary, truths: Sequence[TurnTruth]) -> tuple[list[Comparison], list[str]]:
-    """Voice to voice of each answered turn against the recording."""
+    """Voice to voice of each answered turn against the recording. A truth that says None is left out."""
     by_turn = {t.turn_id: t.v2v_ms for t in truths}
-    probed = {t.turn_id: t.v2v_ms for t in latency.turns}
-    pairs = [
-        Comparison(what=f"turn {turn_id}", probe_ms=v2v_ms, truth_ms=by_turn[turn_id])
-        for turn_id, v2v_ms in probed.items()
-        if turn_id in by_turn
-    ]
-    missing = [f"turn {t}: not found in the recording" for t in probed if t not in by_turn]
-    return pairs, missing + [f"turn {t}: without a figure of the probes" for t in by_turn if t not in probed]
+    pairs: list[Comparison] = []
+    missing: list[str] = []
+    for turn in latency.turns:
+        if turn.turn_id not in by_turn:
+            missing.append(f"turn {turn.turn_id}: not found in the recording")
+        elif (truth_ms := by_turn.pop(turn.turn_id)) is not None:
+            pairs.append(Comparison(what=f"turn {turn.turn_id}", probe_ms=turn.v2v_ms, truth_ms=truth_ms))
+    missing += [f"turn {t}: without a figure of the probes" for t, truth_ms in by_turn.items() if truth_ms is not None]
+    return pairs, missing
 
 
 def compare_barge_ins(latency: LatencySummary, truths: Sequence[BargeInTruth]) -> tuple[list[Comparison], list[str]]:
-    """The reaction to each barge-in against the recording. An agent turn is interrupted at most once."""
+    """The reaction to each barge-in against the recording. An agent turn is interrupted at most once. A truth that says
+    None (nothing of the agent was played) is left out."""
     by_turn = {t.turn_id: t.reaction_ms for t in truths}
     pairs: list[Comparison] = []
     missing: list[str] = []
     for timing in latency.barge_ins:
         name = f"barge-in over turn {timing.turn_id}"
-        truth_ms = by_turn.get(timing.turn_id)
-        if timing.onset_to_stop_ms is None or truth_ms is None:
-            missing.append(f"{name}: {'no reaction time' if truth_ms is not None else 'not found in the recording'}")
-        else:
+        if timing.turn_id not in by_turn:
+            missing.append(f"{name}: not found in the recording")
+            continue
+        truth_ms = by_turn[timing.turn_id]
+        if truth_ms is not None and timing.onset_to_stop_ms is None:
+            missing.append(f"{name}: without a figure of the probes")
+        elif truth_ms is not None and timing.onset_to_stop_ms is not None:
             pairs.append(Comparison(what=name, probe_ms=timing.onset_to_stop_ms, truth_ms=truth_ms))
     return pairs, missing
 

@@ -14,6 +14,7 @@ absolute level: the two agree on speech of a usual level and nothing forces them
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,8 +30,9 @@ END_OF_LOUDNESS = 10 ** (-40 / 20)
 LOUD_PERCENTILE = 98.0
 MIN_MATCH = 0.9
 """Normalised correlation, 1 for the same samples. What is below is not taken for the sound."""
-KEY_MS = 400
-"""So much of the sound, from its onset, is looked for."""
+KEY_MS, SHORTEST_KEY_MS = 400, 120
+"""So much of the sound, from its onset, is looked for; of one that was cut early, what was played of it, if that is not
+too little to be told from another."""
 BLOCK_MS = 5
 """The recording is compared with the known sound block by block, to see where it stops following it."""
 BEFORE_MS, AFTER_MS = 60.0, 260.0
@@ -53,6 +55,11 @@ class Found:
     """Normalised correlation at that place."""
 
 
+@dataclass(frozen=True)
+class TooShort:
+    """So little of the sound was played that it cannot be told from another."""
+
+
 def through_line(pcm: Pcm, profile: LineProfile) -> Pcm:
     """A sound as it comes out of the line: whole packets, with the tail of the channel's filter."""
     packet = profile.frame_samples
@@ -62,13 +69,16 @@ def through_line(pcm: Pcm, profile: LineProfile) -> Pcm:
     return np.concatenate([channel.process(padded[i : i + packet]) for i in range(0, padded.size, packet)])
 
 
-def find(recording: Pcm, sound: Pcm, rate_hz: int, near_ms: float) -> Found | None:
+def find(
+    recording: Pcm, sound: Pcm, rate_hz: int, near_ms: float, played_ms: float = math.inf
+) -> Found | TooShort | None:
     """The known sound in one channel of a recording, or None if it is not there.
 
     Args:
         recording: shape (samples,), dtype int16.
         sound: as it comes out of the line (`through_line`).
         near_ms: where its first sample is expected.
+        played_ms: how much of it was played, roughly, if it was cut.
     """
     known, heard = sound.astype(np.float64), recording.astype(np.float64)
     loudness = float(np.percentile(np.abs(known), LOUD_PERCENTILE)) if known.size else 0.0
@@ -76,7 +86,10 @@ def find(recording: Pcm, sound: Pcm, rate_hz: int, near_ms: float) -> Found | No
     if not audible.size:
         return None
     onset = int(audible[0])
-    key = known[onset : onset + KEY_MS * rate_hz // 1000]
+    key_ms = min(KEY_MS, played_ms - onset * 1000 / rate_hz)
+    if key_ms < SHORTEST_KEY_MS:
+        return TooShort()
+    key = known[onset : onset + int(key_ms * rate_hz / 1000)]
     first = max(0, round((near_ms - BEFORE_MS) * rate_hz / 1000) + onset)
     last = round((near_ms + AFTER_MS) * rate_hz / 1000) + onset + key.size
     at, match = _best(heard[first:last], key)

@@ -14,11 +14,12 @@ from pathlib import Path
 from callm_voice.audio.files import read_sound
 from callm_voice.audio.pcm import Pcm
 from callm_voice.audio.resample import resample_whole
-from callm_voice.bench.calibrate_sounds import Found, find, through_line
+from callm_voice.bench.calibrate_sounds import Found, TooShort, find, through_line
 from callm_voice.caller.pauses import shorten_pauses
 from callm_voice.core.events import (
     BargeIn,
     Event,
+    PlayoutEnded,
     PlayoutStarted,
     SentenceReady,
     TurnEnded,
@@ -38,7 +39,8 @@ class TurnTruth:
     """One caller turn that was answered."""
 
     turn_id: int
-    v2v_ms: float
+    v2v_ms: float | None
+    """None: so little of the answer was played that it cannot be found."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,8 @@ class BargeInTruth:
 
     turn_id: int
     """The agent turn that was interrupted."""
-    reaction_ms: float
+    reaction_ms: float | None
+    """None: nothing of the agent was played, or so little that it cannot be found."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,8 @@ class Located:
     """0 for an utterance of the caller's."""
     began_ms: float
     """By its event."""
-    found: Found | None
+    found: Found | TooShort | None
+    """None: it is not in the recording."""
 
 
 class Voices:
@@ -102,16 +106,18 @@ def locate(folder: Path, events: Sequence[Event], voices: Voices, seed: int) -> 
     sound = read_sound(folder / AUDIO_FILE)
     left, right = sound.pcm[:, 0], sound.pcm[:, 1]
     spoken = {e.sentence_id: e.spoken for e in events if isinstance(e, SentenceReady)}
+    cut_ms = {e.sentence_id: e.t_ms for e in events if isinstance(e, PlayoutEnded) and e.cut}
     utterances = [
         Located(0, e.t_ms, find(left, voices.caller(e.spoken, seed), sound.rate_hz, e.t_ms))
         for e in events
         if isinstance(e, UtteranceStarted)
     ]
-    sentences = [
-        Located(e.turn_id, e.t_ms, find(right, voices.agent(spoken[e.sentence_id]), sound.rate_hz, e.t_ms))
-        for e in events
-        if isinstance(e, PlayoutStarted) and e.sentence_id in spoken
-    ]
+    sentences = []
+    for e in events:
+        if isinstance(e, PlayoutStarted) and e.sentence_id in spoken:
+            played_ms = cut_ms.get(e.sentence_id, math.inf) - e.t_ms
+            known = voices.agent(spoken[e.sentence_id])
+            sentences.append(Located(e.turn_id, e.t_ms, find(right, known, sound.rate_hz, e.t_ms, played_ms)))
     return utterances, sentences
 
 
@@ -122,10 +128,13 @@ def turn_truths(
     the onset of the turn's first sentence. A turn of which either was not found has none."""
     truths = []
     for turn in (e for e in events if isinstance(e, TurnEnded)):
-        said = [u.found for u in utterances if u.began_ms < turn.t_ms]
-        answer = [s.found for s in sentences if s.turn_id == turn.turn_id]
-        if said and answer and said[-1] is not None and answer[0] is not None:
-            truths.append(TurnTruth(turn.turn_id, round(answer[0].onset_ms - said[-1].end_ms, 3)))
+        said = [u.found for u in utterances if u.began_ms < turn.t_ms][-1:]
+        answer = [s.found for s in sentences if s.turn_id == turn.turn_id][:1]
+        for end, onset in zip(said, answer, strict=False):
+            if isinstance(end, Found) and isinstance(onset, Found):
+                truths.append(TurnTruth(turn.turn_id, round(onset.onset_ms - end.end_ms, 3)))
+            elif end is not None and onset is not None:
+                truths.append(TurnTruth(turn.turn_id, None))
     return truths
 
 
@@ -135,11 +144,11 @@ def barge_in_truths(
     """The reaction to each barge-in of which both sounds were found; 0 if the agent was in a pause."""
     truths = []
     for event in (e for e in events if isinstance(e, BargeIn)):
-        said = [u.found for u in utterances if u.began_ms <= event.t_ms]
+        said = [u.found for u in utterances if u.began_ms <= event.t_ms][-1:]
         heard = [s.found for s in sentences if s.turn_id == event.turn_id and s.began_ms <= event.t_ms]
-        if not said or said[-1] is None or any(found is None for found in heard):
+        if None in heard or not said or not isinstance(said[0], Found):
             continue
-        silent_ms = max((found.end_ms for found in heard if found is not None), default=-math.inf)
-        if math.isfinite(silent_ms):
-            truths.append(BargeInTruth(event.turn_id, round(max(0.0, silent_ms - said[-1].onset_ms), 3)))
+        ends_ms = [found.end_ms for found in heard if isinstance(found, Found)]
+        reaction_ms = round(max(0.0, max(ends_ms) - said[0].onset_ms), 3) if len(ends_ms) == len(heard) > 0 else None
+        truths.append(BargeInTruth(event.turn_id, reaction_ms))
     return truths

@@ -20,7 +20,7 @@ from callm_voice.bench.calibrate_compare import (
     spans_sum_error_ms,
 )
 from callm_voice.bench.calibrate_format import Case, Comparison, Errors
-from callm_voice.bench.calibrate_sounds import Found
+from callm_voice.bench.calibrate_sounds import Found, TooShort
 from callm_voice.bench.calibrate_truth import (
     BargeInTruth,
     Located,
@@ -230,5 +230,35 @@ def test_an_agent_in_a_pause_reacts_at_once() -> None:
     assert barge_in_truths([event], [at(3000, 3004, 4000)], [at(1000, 1010, 2800, turn=1)]) == [BargeInTruth(1, 0)]
 
 
-def test_a_barge_in_over_silence_has_no_reaction() -> None:
-    assert barge_in_truths([BargeIn(t_ms=3100, turn_id=1)], [at(3000, 3004, 4000)], []) == []
+BARGE_IN = BargeIn(t_ms=3100, turn_id=1)
+SHORT = Located(1, 3000, TooShort())
+
+
+def test_a_barge_in_over_silence_or_over_a_moment_of_sound_has_no_reaction() -> None:
+    said = [at(3000, 3004, 4000)]
+    assert barge_in_truths([BARGE_IN], said, []) == [BargeInTruth(1, None)]
+    assert barge_in_truths([BARGE_IN], said, [at(1000, 1010, 2800, turn=1), SHORT]) == [BargeInTruth(1, None)]
+
+
+def test_a_barge_in_whose_sounds_are_not_in_the_recording_has_no_truth() -> None:
+    heard = at(1000, 1010, 3160, turn=1)
+    assert barge_in_truths([BARGE_IN], [Located(0, 3000, None)], [heard]) == []
+    assert barge_in_truths([BARGE_IN], [at(3000, 3004, 4000)], [heard, Located(1, 2000, None)]) == []
+
+
+def test_an_answer_of_which_too_little_was_played_has_no_v2v_to_compare() -> None:
+    truths = turn_truths([TURN], [at(1000, 1010, 3000)], [SHORT])
+    assert truths == [TurnTruth(1, None)]
+    assert compare_v2v(summary(plain_answer()), truths) == ([], [])
+
+
+def test_a_reaction_that_cannot_be_found_is_left_out_and_one_that_the_probe_lacks_is_named() -> None:
+    timing = BargeInTiming(
+        turn_id=1, detected_ms=1, onset_ms=None, silent_ms=None, detection_to_stop_ms=None,
+        detection_to_silence_ms=None, onset_to_stop_ms=None,
+    )  # fmt: skip
+    latency = summary([]).model_copy(update={"barge_ins": (timing,)})
+    assert compare_barge_ins(latency, [BargeInTruth(1, None)]) == ([], [])
+    assert compare_barge_ins(latency, [BargeInTruth(1, 80)]) == (
+        [], ["barge-in over turn 1: without a figure of the probes"],
+    )  # fmt: skip

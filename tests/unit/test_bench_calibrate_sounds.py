@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import callm_voice.bench.calibrate_sounds as calibrate_sounds
-from callm_voice.bench.calibrate_sounds import MIN_MATCH, find, through_line
+from callm_voice.bench.calibrate_sounds import MIN_MATCH, Found, TooShort, find, through_line
 from callm_voice.line.profile import LineProfile, load_profile
 from callm_voice.speech.settings import ScriptedTtsSettings
 from callm_voice.speech.tts_scripted import ScriptedTts
@@ -38,42 +38,55 @@ def recording(*at_ms: tuple[float, np.ndarray], length_ms: float = 4000) -> np.n
 def test_a_sound_is_found_to_the_sample() -> None:
     sound = burst(700)
     found = find(recording((1003.125, sound)), sound, RATE_HZ, near_ms=1000)
-    assert found is not None
+    assert isinstance(found, Found)
     assert (found.onset_ms, found.end_ms, found.match) == (1003.125, 1703.125, 1.0)
 
 
 def test_silence_that_a_sound_begins_with_is_not_its_onset() -> None:
     sound = burst(700, lead_ms=80)
     found = find(recording((1000, sound)), sound, RATE_HZ, near_ms=1000)
-    assert found is not None
+    assert isinstance(found, Found)
     assert (found.onset_ms, found.end_ms) == (1080, 1780)
 
 
 def test_a_sound_that_was_cut_ends_where_the_recording_stops_following_it() -> None:
     sound = burst(1500)
     found = find(recording((1000, sound[: 640 * 8])), sound, RATE_HZ, near_ms=1000)
-    assert found is not None
+    assert isinstance(found, Found)
     assert found.end_ms == pytest.approx(1640, abs=1)
+
+
+def test_a_sound_of_which_little_was_played_is_found_by_that_little() -> None:
+    sound = burst(1500, lead_ms=40)
+    found = find(recording((1000, sound[: 240 * 8])), sound, RATE_HZ, near_ms=1000, played_ms=240)
+    assert isinstance(found, Found)
+    assert (found.onset_ms, found.end_ms) == (1040, pytest.approx(1240, abs=1))
+
+
+def test_of_less_than_that_nothing_is_claimed() -> None:
+    sound = burst(1500, lead_ms=40)
+    found = find(recording((1000, sound[: 100 * 8])), sound, RATE_HZ, near_ms=1000, played_ms=100)
+    assert found == TooShort()
 
 
 def test_another_sound_right_after_it_does_not_make_it_longer() -> None:
     sound, other = burst(700, seed=1), burst(700, seed=2)
     found = find(recording((1000, sound), (1700, other)), sound, RATE_HZ, near_ms=1000)
-    assert found is not None
+    assert isinstance(found, Found)
     assert found.end_ms == 1700
 
 
 def test_a_cut_sound_before_another_one_ends_at_the_cut() -> None:
     sound, other = burst(1500, seed=1), burst(700, seed=2)
     found = find(recording((1000, sound[: 600 * 8]), (1600, other)), sound, RATE_HZ, near_ms=1000)
-    assert found is not None
+    assert isinstance(found, Found)
     assert found.end_ms == pytest.approx(1600, abs=calibrate_sounds.BLOCK_MS + 1)
 
 
 def test_a_louder_sound_nearby_is_not_taken_for_it() -> None:
     sound, other = burst(500, seed=1) // 8, burst(240, seed=2)
     found = find(recording((800, other), (1100, sound)), sound, RATE_HZ, near_ms=1100)
-    assert found is not None
+    assert isinstance(found, Found)
     assert found.onset_ms == 1100
 
 
@@ -100,7 +113,7 @@ def test_speech_through_a_telephone_line_is_found_in_its_own_recording() -> None
     stream = np.concatenate([before, gap, said])
     at_ms = (before.size + gap.size) / 8
     found = find(through_line(stream, profile), through_line(said, profile), RATE_HZ, near_ms=at_ms)
-    assert found is not None
+    assert isinstance(found, Found)
     assert found.match > 0.99
     assert found.onset_ms == pytest.approx(at_ms, abs=2)
     assert found.end_ms == pytest.approx(at_ms + said.size / 8, abs=5)
