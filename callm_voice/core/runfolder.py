@@ -25,7 +25,7 @@ AUDIO_FILE = "call.flac"
 STATE_FILE = "state.json"
 GOLD_FILE = "gold.json"
 ORACLE_FILE = "oracle.jsonl"
-"""Only of a call with the oracle: what its server saw and sent, and when (`OracleChatModel.log`), one request a line."""
+"""Only of a call with the oracle: what its server saw and sent, and when, one request a line (see `llm.oracle`)."""
 MAX_NAME = 100
 """Characters of a folder name that is made from a model's or a line's name."""
 _PARTIAL = ".partial"
