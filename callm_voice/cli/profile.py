@@ -64,7 +64,7 @@ def profile(
     except KeyboardInterrupt:
         say(f"callm-voice: interrupted; what was measured stands in {MEASUREMENTS_FILE} of the profile folder")
         raise typer.Exit(130) from None
-    plots = _plots(measured, folder)
+    plots = draw_plots(measured, folder)
     if as_json:
         print_json(measured.model_dump(mode="json"))
         say(f"profile folder: {folder}")
@@ -100,7 +100,7 @@ def numbers(option: str, text: str | None, within: tuple[int, int], default: tup
     return tuple(found)
 
 
-def _plots(measured: LatencyProfile, folder: Path) -> list[Path]:
+def draw_plots(measured: LatencyProfile, folder: Path) -> list[Path]:
     """The plots; without matplotlib a line says how to get them."""
     from callm_voice.report.plots import write_plots
 

@@ -16,7 +16,7 @@ from callm_voice.core.latency_profile import Kind, LatencyProfile, Measurement
 from callm_voice.core.runfolder import disk_errors
 from callm_voice.report.text import clip, plain
 
-SIZE_INCHES = (8.0, 4.8)
+SIZE_INCHES = (8.0, 5.2)
 DPI = 144
 BAR_COLOUR = "#b00020"
 _STYLES: dict[Kind, tuple[str, str, str]] = {
@@ -102,7 +102,7 @@ def draw_distribution(profile: LatencyProfile, axes: Any) -> bool:
     axes.set_xlabel("time to first token (ms)")
     axes.set_ylabel("share of requests at or under it")
     axes.set_title(_title(profile, f"Distribution of TTFT, prompts of about {summary.desk_tokens:,} tokens"))
-    axes.legend(loc="best", fontsize=8.5, framealpha=0.9)
+    _legend_below(axes)
     axes.grid(visible=True, alpha=0.25)
     return True
 
@@ -138,7 +138,7 @@ def draw_tokens(profile: LatencyProfile, axes: Any) -> bool:
     axes.set_xlabel("prompt (tokens)")
     axes.set_ylabel("time to first token (ms)")
     axes.set_title(_title(profile, "TTFT against the length of the prompt"))
-    axes.legend(loc="best", fontsize=8.5, framealpha=0.9)
+    _legend_below(axes)
     axes.grid(visible=True, alpha=0.25)
     return True
 
@@ -158,7 +158,7 @@ def draw_median_turn(profile: LatencyProfile, axes: Any) -> bool:
         )  # fmt: skip
         axes.annotate(
             f"+{stop - start:,.1f} ms, at {stop:,.1f} ms", (stop, row), xytext=(6, 0), textcoords="offset points",
-            va="center", fontsize=9,
+            va="center", fontsize=9, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5}, zorder=5,
         )  # fmt: skip
     bar = profile.summary.bar_ms
     if end > bar * 0.5:
@@ -169,7 +169,7 @@ def draw_median_turn(profile: LatencyProfile, axes: Any) -> bool:
         )  # fmt: skip
     axes.set_yticks(range(len(stages)), [label for label, _, _ in stages])
     axes.set_ylim(len(stages) - 0.3, -0.6)
-    axes.set_xlim(0, max(end, bar if end > bar * 0.5 else 0) * 1.32)
+    axes.set_xlim(0, max(end, bar if end > bar * 0.5 else 0) * 1.45)
     _thousands(axes.xaxis)
     axes.set_xlabel("after the request was sent (ms)")
     axes.set_title(_title(profile, f"Turn with the median TTFT (measurement {profile.summary.median_turn})"))
@@ -206,6 +206,11 @@ def _title(profile: LatencyProfile, what: str) -> str:
     # Dollar signs would be read as mathematics.
     name = clip(plain(profile.model.model), 60).replace("$", "\\$")
     return f"{what}\n{name}{scripted}"
+
+
+def _legend_below(axes: Any) -> None:
+    """Under the axes, where it hides nothing."""
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, fontsize=8.5, frameon=False)
 
 
 def _thousands(axis: Any) -> None:

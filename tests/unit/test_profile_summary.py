@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from callm_voice.bench.profile.summary import summarise
-from callm_voice.cli.profile import exit_code, numbers
+from callm_voice.cli.profile import draw_plots, exit_code, numbers
 from callm_voice.core.errors import MissingDependencyError, UsageError
 from callm_voice.core.latency_profile import Kind, LatencyProfile, Measurement, PromptScale
 from callm_voice.core.record import EngineInfo
@@ -184,3 +184,14 @@ def test_numbers_with_commas() -> None:
 def test_wrong_numbers_name_the_option(text: str) -> None:
     with pytest.raises(UsageError, match="--sizes"):
         numbers("--sizes", text, (200, 9000), (1,))
+
+
+def test_the_command_goes_on_without_matplotlib_and_says_how_to_get_plots(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[str] = []
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("callm_voice.cli.profile.say", lines.append)
+    assert draw_plots(profile_of(whole()), tmp_path) == []
+    assert len(lines) == 1
+    assert "pip install 'callm-voice[plots]'" in lines[0]
