@@ -113,15 +113,25 @@ class OpenAiChatModel:
             return  # open and silent; a server that has closed it makes it readable
         url = f"{self.spec.base_url}/models"
         limit_s = self.spec.timeouts.connect_s + self.spec.timeouts.first_token_s
+        kept, self._socket = self._socket is not None, None
         with http_errors(safe_url(url), self._secrets, self.spec.timeouts.connect_s):
             try:
                 async with asyncio.timeout(limit_s):
-                    response = await self._http.get(url)
+                    response = await self._get(url, on_kept_connection=kept)
             except TimeoutError:
                 raise timeout_error(safe_url(url), f"nothing came within {limit_s:g} s") from None
         self._socket = response.extensions.get("network_stream")
         if check and (response.status_code in (401, 403) or response.status_code >= 500):
             raise status_error(response, response.content, safe_url(url), self._secrets, self._clock.unix_s())
+
+    async def _get(self, url: str, *, on_kept_connection: bool) -> httpx.Response:
+        """GET; asked once more if the server closed the kept connection in the moment in which it was used."""
+        try:
+            return await self._http.get(url)
+        except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+            if not on_kept_connection:
+                raise
+            return await self._http.get(url)
 
     async def _read(
         self, body: bytes, tools: frozenset[str], queue: asyncio.Queue[StreamEvent | CallmError | None]

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 
+import httpx
 import pytest
 from support.llm_servers import DONE, ROLE, STOP, delta, fragment, raw_server, sse
 
@@ -431,3 +432,28 @@ async def test_an_answer_split_inside_characters_is_understood(ask):
     async with raw_server(chat) as server:
         events = await ask(server.base_url)
     assert [e.arguments for e in events if isinstance(e, ToolCallReady)] == [{"é": 1}]
+
+
+async def test_a_server_that_closes_the_kept_connection_just_as_it_is_checked_costs_nothing(ask, monkeypatch):
+    """The race that no look at the socket can exclude: seen with llama.cpp's server after a few idle seconds."""
+    async with raw_server(answer) as server:
+        model = ask.model_at(server.base_url)
+        await ask(server.base_url, model=model)
+        model._socket = ReadableSocket()
+        real, left = model._http.get, [httpx.RemoteProtocolError("Server disconnected without sending a response.")]
+
+        async def get(url):
+            if left:
+                raise left.pop()
+            return await real(url)
+
+        monkeypatch.setattr(model._http, "get", get)
+        assert text_of(await ask(server.base_url, model=model)) == "Hello there"
+        assert left == []
+
+
+class ReadableSocket:
+    """A kept connection that the server has closed."""
+
+    def get_extra_info(self, name):
+        return name == "is_readable"
