@@ -83,7 +83,7 @@ def _drift(runs: list[dict[str, Any]]) -> str:
 def _text(figure: Figure, value: float | None) -> str:
     if value is None:
         return "–"
-    number = f"{value:.0f}" if figure.unit == "calls" else f"{value:.2f}" if value < 10 else f"{value:.1f}"
+    number = f"{value:.0f}" if figure.unit == "calls" else f"{value:.3g}" if value < 100 else f"{value:.1f}"
     return f"{number} {figure.unit}".strip()
 
 
