@@ -9,7 +9,7 @@ import traceback
 import typer
 
 from callm_voice import __version__
-from callm_voice.cli import call, demo, doctor, models, show, verify
+from callm_voice.cli import call, demo, doctor, models, packs, show, verify
 from callm_voice.cli.common import say
 from callm_voice.core.errors import CallmError
 
@@ -28,6 +28,7 @@ app.command("show")(show.show)
 app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
 app.add_typer(models.app, name="models")
+app.add_typer(packs.app, name="packs")
 
 
 @app.callback(invoke_without_command=True)
