@@ -6,6 +6,7 @@ state that the real tools left. The verifier judges each.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from callm_voice.bench.packcheck.others import other_arguments, other_cell
 from callm_voice.bench.packcheck.play import Played
 from callm_voice.bench.packcheck.tasks import Loaded
 from verifier.gates import ignored_in
-from verifier.gold import GoldFile
+from verifier.gold import GoldFile, TableChange
 from verifier.rows import picks, row_key
 from verifier.trace import Handoff, Row, State, ToolCall, Trace
 from verifier.verdict import Verdict
@@ -30,8 +31,6 @@ class Mutation:
     what: str
     trace: Trace
     state: State
-    table: str = ""
-    """Where a row was changed; empty: the state is as it was."""
 
 
 def survivors(loaded: Loaded, played: Played, verdict: Verdict) -> tuple[int, list[Mutation]]:
@@ -40,33 +39,52 @@ def survivors(loaded: Loaded, played: Played, verdict: Verdict) -> tuple[int, li
     Args:
         verdict: of the played gold; it must have passed.
     """
-    touched = set(loaded.file.gold.state)
-    count, passed = 0, []
-    for mutation in mutations(loaded, played, verdict):
-        count += 1
-        tables = touched | ({mutation.table} if mutation.table else set())
-        state = {name: rows for name, rows in mutation.state.items() if name in tables}
-        if verify(mutation.trace, state, _only(loaded.file, tables)).passed:
-            passed.append(mutation)
-    return count, passed
+    file, state = _small(loaded, played.state)
+    found = [(m, verify(m.trace, m.state, file).passed) for m in mutations(loaded, played.trace, state, verdict)]
+    return len(found), [mutation for mutation, passed in found if passed]
 
 
-def _only(file: GoldFile, tables: set[str]) -> GoldFile:
-    """Gold over some tables. The gate compares table by table, and the others were found equal already."""
-    return file.model_copy(update={"seed": {name: rows for name, rows in file.seed.items() if name in tables}})
+def _small(loaded: Loaded, state: State) -> tuple[GoldFile, State]:
+    """Gold and state with only the rows that gold names, and one bystander a table.
+
+    The gate compares multisets table by table, so rows that are in both cancel out; here they do so once and not for
+    every change anew.
+    """
+    seed: State = {}
+    small: State = {}
+    for table, rows in loaded.seed.items():
+        change = loaded.file.gold.state.get(table, TableChange())
+        wheres = [*(changed.where for changed in change.changed), *change.cleared]
+        named = [row for row in rows if any(picks(where, row) for where in wheres)]
+        others = [row for row in rows if not any(picks(where, row) for where in wheres)]
+        seed[table] = [*named, *others[:1]]
+        ignored = ignored_in(table, loaded.file.ignored_columns)
+        left_out = Counter(row_key(row, ignored) for row in others[1:])
+        small[table] = []
+        for row in state[table]:
+            key = row_key(row, ignored)
+            left_out[key] -= 1
+            if left_out[key] < 0:
+                small[table].append(row)
+    return loaded.file.model_copy(update={"seed": seed}), small
 
 
-def mutations(loaded: Loaded, played: Played, verdict: Verdict) -> Iterator[Mutation]:
-    """All single changes of the gold calls alone, without the dialogue's other calls."""
+def mutations(loaded: Loaded, whole: Trace, state: State, verdict: Verdict) -> Iterator[Mutation]:
+    """All single changes of the gold calls alone, without the dialogue's other calls.
+
+    Args:
+        whole: the dialogue's trace.
+        state: at hang-up, at least the rows that gold names.
+    """
     hits = [f for f in verdict.tools.findings if f.kind == "hit" and f.actual_index is not None]
     order = sorted(hits, key=lambda finding: finding.actual_index or 0)
-    calls = tuple(played.trace.calls[f.actual_index or 0] for f in order)
+    calls = tuple(whole.calls[f.actual_index or 0] for f in order)
     expected = [f.expected_index or 0 for f in order]
-    trace = played.trace.model_copy(update={"calls": calls})
+    trace = whole.model_copy(update={"calls": calls})
     for key, what, changed in (*_calls(loaded, trace, expected), *_path(loaded, trace)):
-        yield Mutation(key, what, changed, played.state)
-    for key, what, table, rows in _rows(loaded, played.state):
-        yield Mutation(key, what, trace, {**played.state, table: rows}, table)
+        yield Mutation(key, what, changed, state)
+    for key, what, table, rows in _rows(loaded, state):
+        yield Mutation(key, what, trace, {**state, table: rows})
 
 
 def _calls(loaded: Loaded, trace: Trace, expected: Sequence[int]) -> Iterator[tuple[str, str, Trace]]:
@@ -130,8 +148,8 @@ def _rows(loaded: Loaded, state: State) -> Iterator[tuple[str, str, str, list[Ro
         for n, where in enumerate(change.cleared):
             gone = next(row for row in seed[table] if picks(where, row))
             yield f"{key}.cleared.{n}", f"{table}: the row is still there", table, [*state[table], gone]
-    for table, rows in seed.items():
-        if table not in gold.state and rows:
+    for table in seed:
+        if table not in gold.state and state[table]:
             yield "gold.state", f"{table}: one row twice", table, [*state[table], state[table][0]]
             yield "gold.state", f"{table}: one row gone", table, state[table][1:]
 
