@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -57,30 +58,56 @@ def check(
         raise typer.Exit(1)
 
 
-COLUMNS = {
-    "id": "pack", "tasks": "tasks", "roles": "roles", "tools": "tools", "tables": "tables", "gold_pass": "gold",
-    "noop_fail": "no-op", "mutations": "mutations", "mutations_caught": "caught", "oracle_complete": "oracle",
-    "ambiguous": "ambiguous", "inaudible": "inaudible",
-}  # fmt: skip
+@app.command()
+def new(
+    name: str = typer.Argument(..., help="Id of the pack: small letters, digits and _"),
+    into: Path = typer.Option(Path("packs"), "--into", help="Folder to make it in; ./packs is searched by name"),
+) -> None:
+    """Begin a pack: two roles, three tools, one task, proven.
+
+    Example: `callm-voice packs new bike_shop`, then `callm-voice packs check bike_shop`.
+    """
+    from callm_voice.bench.packnew import new_pack
+
+    folder = new_pack(name, into)
+    known = name if into == Path("packs") else str(folder)
+    out.print(f"made {folder}", markup=False, soft_wrap=True)
+    say(f"check it:  callm-voice packs check {known}")
+    say(f"call it:   callm-voice call --task {known}/C1-E1 --model oracle --line text")
+
+
+ROWS = {
+    "tasks": "tasks",
+    "roles": "roles",
+    "tools": "tools",
+    "tables": "tables",
+    "prompt_tokens_min": "prompt tokens, least",
+    "prompt_tokens_max": "prompt tokens, most",
+    "gold_pass": "gold passes",
+    "noop_fail": "doing nothing fails",
+    "mutations": "single changes",
+    "mutations_caught": "  of them fail",
+    "oracle_complete": "oracle comes to the end",
+    "ambiguous": "undetermined arguments",
+    "inaudible": "inaudible arguments",
+}
 
 
 def _show(documents: list[dict[str, Any]]) -> None:
     """Counts as a table, then origins if they are there, then what is wrong."""
-    columns = {key: title for key, title in COLUMNS.items() if any(key in d for d in documents)}
-    table = Table(*columns.values(), "prompt tokens", box=None, pad_edge=False)
-    for d in documents:
-        tokens = f"{d['prompt_tokens_min']:,}-{d['prompt_tokens_max']:,}"
-        table.add_row(*(f"{d[key]:,}" if isinstance(d[key], int) else str(d[key]) for key in columns), tokens)
+    table = Table("", *(d["id"] for d in documents), box=None, pad_edge=False)
+    for key, title in ROWS.items():
+        if any(key in d for d in documents):
+            table.add_row(title, *(f"{d[key]:,}" if key in d else "" for d in documents))
     out.print(table)
     for d in documents:
         for task, found in d.get("origins", {}).items():
             for o in found:
-                words = f"{d['id']}/{task} {o['tool']} {o['key']} = {o['value']!r}: {o['origin'] or 'FROM NOWHERE'}"
-                out.print(words, markup=False, soft_wrap=True)
+                _line(f"{d['id']}/{task} {o['tool']} {o['key']} = {o['value']!r}: {o['origin'] or 'FROM NOWHERE'}")
         for p in d["problems"]:
-            where = f"{p['file']}:{p['line']}" if p["line"] else p["file"]
-            out.print(
-                ": ".join(part for part in (f"{d['id']}/{where}", p["key"], p["problem"]) if part),
-                markup=False,
-                soft_wrap=True,
-            )
+            where = f"{d['id']}/{p['file']}" + (f":{p['line']}" if p["line"] else "")
+            _line(": ".join(part for part in (where, p["key"], p["problem"]) if part))
+
+
+def _line(text: str) -> None:
+    out.print(text, markup=False, soft_wrap=True)

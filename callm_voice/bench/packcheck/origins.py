@@ -64,7 +64,8 @@ class _Place:
             whole = "; ".join(dict.fromkeys(origin for origin, _ in parts))
             return (whole if all(origin for origin, _ in parts) else "", any(caller for _, caller in parts))
         said = next((where for where, text in self._brief if says(text, value, arg_type, self._now)), "")
-        told = "" if said.startswith(("trait", "script")) else self._output(name, value, arg_type)
+        number = isinstance(value, int | float)
+        told = "" if said.startswith(("trait", "script")) and not number else self._output(name, value, arg_type)
         if told or said:
             return told or said, not told
         return self._role_knows(tool, name, value, arg_type) or self._look_up(name, value, arg_type), False
