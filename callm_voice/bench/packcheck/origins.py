@@ -27,6 +27,8 @@ from verifier.verdict import Verdict
 
 MAX_TRIES = 120
 """Of a tool, with arguments that are known by then."""
+SMALL_ID = 100
+"""Nobody says a row's id below this; "one" and "a" in the brief are not it."""
 Leaf = tuple[str, Any]
 """A place in an output, and the value there."""
 
@@ -63,23 +65,28 @@ class _Place:
             parts = [self.of(tool, name, item, "string") for item in value]
             whole = "; ".join(dict.fromkeys(origin for origin, _ in parts))
             return (whole if all(origin for origin, _ in parts) else "", any(caller for _, caller in parts))
-        said = next((where for where, text in self._brief if says(text, value, arg_type, self._now)), "")
         number = isinstance(value, int | float)
-        told = "" if said.startswith(("trait", "script")) and not number else self._output(name, value, arg_type)
+        heard = () if number and name.endswith("id") and value < SMALL_ID else self._brief
+        said = next((where for where, text in heard if says(text, value, arg_type, self._now)), "")
+        told = (
+            ""
+            if said.startswith(("trait", "script")) and not number
+            else self._output(name, value, arg_type, self._before)
+        )
         if told or said:
             return told or said, not told
         return self._role_knows(tool, name, value, arg_type) or self._look_up(name, value, arg_type), False
 
-    def _output(self, name: str, value: Any, arg_type: ArgType | None) -> str:
-        """The call that had the value in its output, if can be under a key like the argument's name."""
+    def _output(self, name: str, value: Any, arg_type: ArgType | None, calls: Sequence[ToolCall]) -> str:
+        """The call that had the value in its output, best under a key like the argument's name; a number only there."""
         found = [
             (_akin(name, where), f"{call.name}: {where}")
-            for call in self._before
+            for call in calls
             for where, leaf in _leaves(call.output)
             if _is(value, leaf, arg_type, self._now)
         ]
-        akin = next((origin for like, origin in found if like), "")
-        return akin or ("" if isinstance(value, int | float) else next((origin for _, origin in found), ""))
+        akin, origin = max(found, key=lambda each: each[0], default=(0, ""))
+        return origin if akin or not isinstance(value, int | float) else ""
 
     def _role_knows(self, tool: str, name: str, value: Any, arg_type: ArgType | None) -> str:
         """What the model of the role that calls is told."""
@@ -103,10 +110,9 @@ class _Place:
         for tool in self._role.tools:
             for args in islice(self._known_arguments(self._loaded.pack.tools[tool]), MAX_TRIES):
                 call = self._try(tool, args)
-                for where, leaf in _leaves(call.output) if call is not None else ():
-                    akin = _akin(name, where) or not isinstance(value, int | float)
-                    if akin and _is(value, leaf, arg_type, self._now):
-                        return f"{tool} (not in gold): {where}"
+                found = self._output(name, value, arg_type, [call]) if call is not None else ""
+                if found:
+                    return found.replace(":", " (not in gold):", 1)
         return ""
 
     def _try(self, tool: str, args: Mapping[str, Any]) -> ToolCall | None:
@@ -171,10 +177,10 @@ def _is(value: Any, leaf: Any, arg_type: ArgType | None, now: dt.datetime) -> bo
     return says(str(leaf), value, arg_type, now)
 
 
-def _akin(name: str, where: str) -> bool:
-    """Whether a key of an output has a word of the argument's name: `appointment_id`, `upcoming_appointments.id`."""
+def _akin(name: str, where: str) -> int:
+    """How many words of the argument's name the keys of an output have: `appointment_id`, `appointments.id`."""
     words = {word.rstrip("s") for word in re.split(r"[._]", where)}
-    return bool(words & {word.rstrip("s") for word in name.split("_")})
+    return len(words & {word.rstrip("s") for word in name.split("_")})
 
 
 def _fits(convert: Any, value: Any) -> bool:
