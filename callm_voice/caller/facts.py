@@ -31,7 +31,8 @@ _ASKED = {
 _LABEL = {
     "name": r"\bname\b|\b(?:speaking|talking) (?:with|to)\b|\bis this\b|\bhave you (?:down )?as\b",
     "date_of_birth": r"\bbirth|\bborn\b|\bdob\b",
-    "phone": r"\b(?:your|you)\b.*\b(?:phone|mobile|cell|number)\b|\b(?:text|call|reach) you\b"
+    "phone": r"\b(?:your|you)\b.*\b(?:phone|mobile|cell|(?<!matter )(?<!case )(?<!file )(?<!invoice )(?<!order )"
+    r"(?<!account )(?<!serial )number)\b|\b(?:text|call|reach) you\b"
     r"|\bsend (?:it|the link) to\b",
     "zip": r"\bzip\b|\bpostal\b",
 }
@@ -50,6 +51,10 @@ _NOT_MINE_TO_GRANT = re.compile(
     r"|\b(?:transfer\w*|appointment|consult)\b",
     re.IGNORECASE,
 )
+_SOMEBODY_ELSE = re.compile(r"\b(?:other|opposing|their|his|her|company|employer|landlord|manager)\b", re.IGNORECASE)
+"""A name that is read back may be that of the other side of a case."""
+OWN_LETTERS = 0.5
+"""A spelled word that is less similar to the own name is somebody else's."""
 _NAMED = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)+")
 
 
@@ -179,14 +184,15 @@ def _judge_digits(value: str, text: str, labelled: bool, *, shortest: int) -> bo
 def _judge_name(value: str, text: str, labelled: bool) -> bool | None:
     letters = spelled(value).replace("-", "").split(", ")
     for word in spelled_in(text):
-        return word in letters or word == "".join(letters)
+        if max(SequenceMatcher(None, word, own).ratio() for own in (*letters, "".join(letters))) >= OWN_LETTERS:
+            return word in letters or word == "".join(letters)
     own = value.lower().split()
     for named in _NAMED.findall(text):
         heard = named.lower().split()
         for start in range(len(heard) - len(own) + 1):
             if all(_alike(a, b) for a, b in zip(own, heard[start:], strict=False)):
                 return True
-    if not labelled:
+    if not labelled or spelled_in(text) or _SOMEBODY_ELSE.search(text):
         return None
     after = re.split(_LABEL["name"], text, maxsplit=1, flags=re.IGNORECASE)[-1]
     return False if _NAMED.search(after) else None
