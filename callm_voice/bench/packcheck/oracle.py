@@ -12,12 +12,14 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from callm_voice.bench.packcheck.tasks import Loaded
+from callm_voice.caller.audit import audit_caller
 from callm_voice.caller.base import Finished as CallerFinished
 from callm_voice.caller.scripted import ScriptedCaller
 from callm_voice.caller.text import TextDialogue, talk
 from callm_voice.core.clock import Clock, RealClock
 from callm_voice.core.errors import CallmError, ModelProtocolError
-from callm_voice.core.events import EventLog
+from callm_voice.core.events import EndReason, EventLog
+from callm_voice.core.record import TranscriptTurn
 from callm_voice.desk.agent import DeskAgent
 from callm_voice.desk.outputs import Say
 from callm_voice.llm.oracle_replay import CLOSING, OracleError, next_reply
@@ -92,7 +94,19 @@ async def oracle_call(loaded: Loaded) -> OracleCall:
         except CallmError as error:
             return OracleCall(None, None, caller.finished, error.one_line())
         verdict = verify(desk.trace(), database.dump(), loaded.file)
-    return OracleCall(verdict, dialogue, caller.finished, _problem(verdict, dialogue, caller.finished, model.ran_out))
+    problem = _problem(verdict, dialogue, caller.finished, model.ran_out) or _caller_fault(loaded, dialogue)
+    return OracleCall(verdict, dialogue, caller.finished, problem)
+
+
+def _caller_fault(loaded: Loaded, dialogue: TextDialogue) -> str:
+    """What the audit of a finished call would hold against the caller, or an empty text."""
+    turns = [
+        TranscriptTurn(party=turn.party, turn_id=n, start_ms=0, end_ms=0, said=turn.text)
+        for n, turn in enumerate(dialogue.turns)
+    ]
+    end: EndReason = "caller_hangup" if dialogue.end == "caller_hangup" else "max_turns"
+    faults = audit_caller(loaded.task.brief, turns, caller="scripted", end_reason=end, detail=dialogue.detail)
+    return f"the caller is at fault: {faults[0].kind}: {faults[0].reason}" if faults else ""
 
 
 def _problem(verdict: Verdict, dialogue: TextDialogue, finished: CallerFinished, ran_out: bool) -> str:
