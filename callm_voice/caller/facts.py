@@ -53,7 +53,7 @@ _NOT_MINE_TO_GRANT = re.compile(
 )
 _SOMEBODY_ELSE = re.compile(r"\b(?:other|opposing|their|his|her|company|employer|landlord|manager)\b", re.IGNORECASE)
 """A name that is read back may be that of the other side of a case."""
-OWN_LETTERS = 0.5
+OWN_LETTERS = 0.7
 """A spelled word that is less similar to the own name is somebody else's."""
 _NAMED = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)+")
 
