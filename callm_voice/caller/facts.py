@@ -109,6 +109,10 @@ class Facts:
         """The caller's name, if it has one."""
         return self._by_kind.get("name")
 
+    def all(self) -> list[Fact]:
+        """Every fact, in the order of the traits."""
+        return list(self._by_kind.values())
+
     def asked(self, text: str) -> list[Fact]:
         """The facts that the agent asks for, by name or as one of two ("new or existing?"), in the order of asking."""
         asked = " ".join(s for s in sentences(text) if asks(s) and not _OFFER.search(s))

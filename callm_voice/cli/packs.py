@@ -8,6 +8,7 @@ from typing import Any
 import typer
 from rich.table import Table
 
+from callm_voice.bench.packcheck.findings import TaskReport
 from callm_voice.cli.common import JSON_OPTION, out, print_json, say
 
 app = typer.Typer(no_args_is_help=True, help="Check packs of tasks and begin new ones.")
@@ -20,6 +21,9 @@ def check(
     origins: bool = typer.Option(False, "--origins", help="Also say where each expected argument comes from"),
     bars: bool = typer.Option(
         False, "--bars", help="Also ask for the size and prompt lengths of the benchmark's own packs"
+    ),
+    voice: bool = typer.Option(
+        False, "--voice", help="Also speak what the caller says over pstn-g711u to Whisper base; needs the weights"
     ),
     tasks: list[str] = typer.Option(None, "--task", help="Only these tasks of one pack, such as C5-H1; repeatable"),
 ) -> None:
@@ -46,8 +50,8 @@ def check(
     if not folders:
         raise UsageError("there are no packs here", hint="callm-voice packs new NAME makes one")
     reports = check_packs(
-        folders, bars=bars, tasks=tasks or None,
-        on_task=lambda pack, task: say(f"{pack}/{task.id}: {'ok' if not task.problems else 'WRONG'}"),
+        folders, bars=bars, tasks=tasks or None, voice=voice,
+        on_task=lambda pack, task: say(f"{pack}/{task.id}: {_word(task)}"),
     )  # fmt: skip
     documents = [report.document(origins=origins) for report in reports]
     if as_json:
@@ -74,6 +78,12 @@ def new(
     out.print(f"made {folder}", markup=False, soft_wrap=True)
     say(f"check it:  callm-voice packs check {known}")
     say(f"call it:   callm-voice call --task {known}/C1-E1 --model oracle --line text")
+
+
+def _word(task: TaskReport) -> str:
+    """How a task is doing, for the terminal."""
+    heard = ", heard" if task.inaudible is not None else ""
+    return f"{len(task.problems)} wrong{heard}" if task.problems else f"ok{heard}"
 
 
 ROWS = {

@@ -95,3 +95,23 @@ def test_said_in_other_words(text, value, arg_type):
 )
 def test_not_said(text, value, arg_type):
     assert not says(text, value, arg_type, NOW)
+
+
+def test_a_value_that_only_a_line_says_is_told(tmp_path):
+    loaded = one_sided_report(tmp_path, script="your first name", line="Nora")
+    assert "a line says 'Nora', but the script does not" in problems_of(loaded)
+
+
+def test_a_value_that_only_the_script_says_is_told(tmp_path):
+    loaded = one_sided_report(tmp_path, script="the name Nora Field", line="all")
+    assert "the script says 'Nora', but no line of the scripted caller does" in problems_of(loaded)
+
+
+def one_sided_report(tmp_path, *, script, line):
+    """The small task without its trait of the name."""
+    return checked(
+        tmp_path,
+        (TASK, "    full_name: Nora Field\n", ""),
+        (TASK, "Give your name and your", f"Give {script} and your"),
+        (TASK, "And what would that cost?", f"It is {line}, and what would that cost?"),
+    )

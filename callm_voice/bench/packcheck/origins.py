@@ -45,9 +45,30 @@ def origins(loaded: Loaded, played: Played, verdict: Verdict) -> tuple[Origin, .
         for name, value in want.args.items():
             arg_type = loaded.file.arg_types.get(want.tool, {}).get(name)
             origin, from_caller = here.of(want.tool, name, value, arg_type)
+            from_caller = from_caller and not _chosen(loaded, want.tool, name, value)
             key = f"calls.{hit.expected_index}.args.{name}"
             found.append(Origin(key=key, tool=want.tool, value=value, origin=origin, from_caller=from_caller))
     return tuple(found)
+
+
+def one_sided(loaded: Loaded, origin: Origin) -> str:
+    """Why one of the two callers cannot give the value, or an empty text. Traits serve both.
+
+    A caller that a model plays has the script and the opening; the scripted one has the opening and the beats.
+    """
+    if not origin.from_caller or origin.origin.startswith("trait"):
+        return ""
+    arg_type = loaded.file.arg_types.get(origin.tool, {}).get(origin.key.rpartition(".")[2])
+    now, values = loaded.pack.file.now, origin.value if isinstance(origin.value, list) else [origin.value]
+    lines = [text for _, text in caller_lines(loaded)]
+    for value in values:
+        by_script = says(f"{loaded.task.brief.script} {lines[0]}", value, arg_type, now)
+        by_lines = any(says(line, value, arg_type, now) for line in lines)
+        if by_lines and not by_script:
+            return f"a line says {value!r}, but the script does not: a caller that a model plays cannot know it"
+        if by_script and not by_lines:
+            return f"the script says {value!r}, but no line of the scripted caller does"
+    return ""
 
 
 class _Place:
@@ -144,16 +165,28 @@ class _Place:
             yield {argument.name: value for argument, value in zip(required, values, strict=True)}
 
 
+def _chosen(loaded: Loaded, tool: str, name: str, value: Any) -> bool:
+    """Whether the model picks the value out of few: the caller's words lead to it, but need not be it."""
+    found = loaded.pack.tools.get(tool)
+    schema = next((a.kind.schema for a in found.arguments if a.name == name), {}) if found else {}
+    return isinstance(value, bool) or "enum" in schema or tool.startswith(TRANSFER_PREFIX)
+
+
 def _brief(loaded: Loaded) -> Iterator[Leaf]:
     """What the caller knows and says, the surest first."""
     brief = loaded.task.brief
     for name, value in brief.traits.items():
         yield f"trait {name}", value
     yield "script", brief.script
-    script = load_script(brief, source=str(loaded.path))
+    yield from caller_lines(loaded)
+
+
+def caller_lines(loaded: Loaded) -> Iterator[Leaf]:
+    """What the scripted caller says, rendered, with the beat that says it."""
+    script = load_script(loaded.task.brief, source=str(loaded.path))
     yield "opening", script.opening
     for line in script.lines:
-        yield f"beat {line.id}", f"{line.say} {line.repeat_say}"
+        yield from ((f"beat {line.id}", text) for text in (line.say, line.repeat_say) if text)
 
 
 def _leaves(value: Any, where: str = "") -> Iterator[Leaf]:

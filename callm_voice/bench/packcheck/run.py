@@ -7,15 +7,18 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import cache
+from contextlib import closing
+from functools import cache, partial
 from pathlib import Path
 
 from callm_voice.bench.packcheck.findings import PackReport, Problem, Problems, TaskReport
+from callm_voice.bench.packcheck.listen import listen, open_audition
 from callm_voice.bench.packcheck.mutations import survivors
 from callm_voice.bench.packcheck.oracle import oracle_call
-from callm_voice.bench.packcheck.origins import origins
+from callm_voice.bench.packcheck.origins import one_sided, origins
 from callm_voice.bench.packcheck.shape import TOKEN_METHOD, check_bars, check_pack, prompt_tokens, tables
 from callm_voice.bench.packcheck.tasks import Loaded, check_references, load_task, play_dialogue
+from callm_voice.core.clock import RealClock
 from callm_voice.desk.pack import Pack, load_pack
 from verifier.verdict import Verdict
 from verifier.verify import verify
@@ -31,6 +34,7 @@ def check_packs(
     *,
     bars: bool = False,
     tasks: Sequence[str] | None = None,
+    voice: bool = False,
     workers: int | None = None,
     on_task: Callable[[str, TaskReport], None] | None = None,
 ) -> list[PackReport]:
@@ -39,6 +43,7 @@ def check_packs(
     Args:
         bars: also ask for what a pack of the benchmark's own has at least.
         tasks: only these; what concerns the whole pack is then not asked.
+        voice: also speak what the caller says to the recogniser; the first time that takes a second or two a value.
         workers: processes; None: one a core.
         on_task: told of each task as it is done.
 
@@ -54,7 +59,20 @@ def check_packs(
         reports[folder].append(report)
         if on_task is not None:
             on_task(ids[folder], report)
+    if voice:
+        asyncio.run(_listen(packs, reports, on_task))
     return [pack_report(pack, reports[pack.path], bars=bars, whole=tasks is None) for pack in packs]
+
+
+async def _listen(
+    packs: Sequence[Pack], reports: dict[Path, list[TaskReport]], on_task: Callable[[str, TaskReport], None] | None
+) -> None:
+    """Let every report know what cannot be heard."""
+    with closing(RealClock()) as clock:
+        audition = await open_audition(clock)
+        for pack in packs:
+            told = partial(on_task, pack.id) if on_task is not None else None
+            reports[pack.path] = await listen(pack, reports[pack.path], audition, told)
 
 
 def pack_report(pack: Pack, reports: Sequence[TaskReport], *, bars: bool, whole: bool = True) -> PackReport:
@@ -99,6 +117,8 @@ def check_task(pack: Pack, task_id: str) -> TaskReport:
     for origin in found:
         if not origin.origin:
             words = f"{origin.value!r} comes from nowhere: not from the brief, a prompt, or the output of a tool"
+            problems.add(loaded.path, f"gold.{origin.key}", words)
+        elif words := one_sided(loaded, origin):
             problems.add(loaded.path, f"gold.{origin.key}", words)
     call = asyncio.run(oracle_call(loaded))
     if call.problem:
