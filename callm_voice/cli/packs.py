@@ -16,7 +16,9 @@ app = typer.Typer(no_args_is_help=True, help="Check packs of tasks and begin new
 
 @app.command()
 def check(
-    packs: list[str] = typer.Argument(None, help="Packs by name or path; none named: all that are found"),
+    packs: list[str] = typer.Argument(
+        None, help="Packs by name or path; none named: all of the benchmark that are found"
+    ),
     as_json: bool = JSON_OPTION,
     origins: bool = typer.Option(False, "--origins", help="Also say where each expected argument comes from"),
     bars: bool = typer.Option(
@@ -39,14 +41,13 @@ def check(
 
     Exits with 1 if anything is wrong.
     """
-    from callm_voice.bench.packcheck.run import check_packs
+    from callm_voice.bench.packcheck.run import benchmark_packs, check_packs
     from callm_voice.bench.resolve import pack_dir
-    from callm_voice.core import paths
     from callm_voice.core.errors import UsageError
 
     if tasks and len(packs or ()) != 1:
         raise UsageError("--task needs exactly one pack")
-    folders = [pack_dir(name) for name in packs or paths.known_names("packs")]
+    folders = [pack_dir(name) for name in packs] if packs else benchmark_packs()
     if not folders:
         raise UsageError("there are no packs here", hint="callm-voice packs new NAME makes one")
     reports = check_packs(

@@ -8,7 +8,7 @@ import pytest
 from support.small_pack import TASK, small_pack
 from typer.testing import CliRunner
 
-from callm_voice.bench.packcheck.run import check_packs
+from callm_voice.bench.packcheck.run import benchmark_packs, check_packs
 from callm_voice.cli.main import app
 from callm_voice.core.errors import ConfigError, UsageError
 
@@ -103,3 +103,13 @@ def test_the_bars_of_a_full_pack_are_asked_for_only_then(tmp_path):
     assert any(line.startswith("pack.yaml: the transfer graph is a star") for line in found)
     assert any("prompt tokens (estimate" in line for line in found)
     assert whole(folder) == []
+
+
+def test_all_packs_are_those_of_the_benchmark(tmp_path, monkeypatch):
+    small_pack(tmp_path / "packs")
+    other = small_pack(tmp_path / "elsewhere", ("pack.yaml", "version", "benchmark: false\nversion"))
+    other.rename(tmp_path / "packs" / "other")
+    monkeypatch.chdir(tmp_path)
+    names = [folder.name for folder in benchmark_packs()]
+    assert "bike_shop" in names
+    assert "other" not in names

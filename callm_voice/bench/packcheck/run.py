@@ -18,8 +18,11 @@ from callm_voice.bench.packcheck.oracle import oracle_call
 from callm_voice.bench.packcheck.origins import one_sided, origins
 from callm_voice.bench.packcheck.shape import TOKEN_METHOD, check_bars, check_pack, prompt_tokens, tables
 from callm_voice.bench.packcheck.tasks import Loaded, check_references, load_task, play_dialogue
+from callm_voice.core import paths
 from callm_voice.core.clock import RealClock
-from callm_voice.desk.pack import Pack, load_pack
+from callm_voice.core.yamlfile import load_model
+from callm_voice.desk.formats import PackFile
+from callm_voice.desk.pack import PACK_FILE, Pack, load_pack
 from verifier.verdict import Verdict
 from verifier.verify import verify
 
@@ -27,6 +30,16 @@ ALONE = 6
 """So few tasks are checked in this process: starting others would take longer."""
 SHOWN = 5
 """Mutations that pass, rows that differ: so many are named for each task, and the rest are counted."""
+
+
+def benchmark_packs() -> list[Path]:
+    """The folders of all packs that are found by name and are for the benchmark.
+
+    Raises:
+        ConfigError: a `pack.yaml` is wrong.
+    """
+    folders = [paths.find("packs", name) for name in paths.known_names("packs")]
+    return [folder for folder in folders if load_model(folder / PACK_FILE, PackFile).benchmark]
 
 
 def check_packs(
