@@ -62,11 +62,14 @@ def _surplus(these: Iterable[Row], those: Iterable[Row], ignored: Collection[str
     """Rows of `these` that `those` does not have (so often), as they are shown, sorted by their text."""
     left: dict[RowKey, list[Row]] = defaultdict(list)
     for row in these:
-        left[row_key(row, ignored)].append(_shown(row, ignored))
+        left[row_key(row, ignored)].append(row)
     counts: dict[RowKey, int] = defaultdict(int)
     for row in those:
         counts[row_key(row, ignored)] += 1
-    surplus = [row for key, rows in left.items() for row in sorted(rows, key=_row_text)[counts[key] :]]
+    surplus: list[Row] = []
+    for key, rows in left.items():
+        if len(rows) > counts[key]:
+            surplus += sorted((_shown(row, ignored) for row in rows), key=_row_text)[counts[key] :]
     return sorted(surplus, key=_row_text)
 
 
