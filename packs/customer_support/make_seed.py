@@ -1,4 +1,4 @@
-"""Write seed.sql: the hand-written cast.sql, and behind it the bulk that a desk of this size has. Run it to renew the file.
+"""Write seed.sql: the hand-written cast.sql, and behind it the bulk that a desk of this size has.
 
     python packs/customer_support/make_seed.py
 
@@ -45,22 +45,29 @@ AREAS = {
     "lakeview": ("97034", "97035"),
 }
 FIRST = (
-    "Aaron Abigail Adele Albert Bella Bernard Bonnie Calvin Celia Clara Curtis Dalia Dean Doris Edgar Eileen Elliot Esther "
-    "Fiona Floyd Gail Gordon Harriet Hugo Irene Isaac Jasper Joanna Karl Lena Lewis Lorna Lucas Mabel Martin Mavis Milo "
-    "Nadia Nelson Odette Oscar Pamela Perry Quentin Ramona Reuben Rosa Selma Simon Stella Tobias Ursula Vera Wade Wilma Yusuf"
-).split()
+    "Aaron", "Abigail", "Adele", "Albert", "Bella", "Bernard", "Bonnie", "Calvin", "Celia", "Clara", "Curtis",
+    "Dalia", "Dean", "Doris", "Edgar", "Eileen", "Elliot", "Esther", "Fiona", "Floyd", "Gail", "Gordon", "Harriet",
+    "Hugo", "Irene", "Isaac", "Jasper", "Joanna", "Karl", "Lena", "Lewis", "Lorna", "Lucas", "Mabel", "Martin",
+    "Mavis", "Milo", "Nadia", "Nelson", "Odette", "Oscar", "Pamela", "Perry", "Quentin", "Ramona", "Reuben", "Rosa",
+    "Selma", "Simon", "Stella", "Tobias", "Ursula", "Vera", "Wade", "Wilma", "Yusuf",
+)  # fmt: skip
 LAST = (
-    "Abbott Archer Barlow Bishop Blackwood Bowen Briggs Calloway Chandler Colby Corbin Dalby Denton Drake Easton Ellery "
-    "Fairfax Farley Fenwick Garland Gibbs Granger Hadley Harlow Hobbs Holloway Ingram Jarvis Keating Kirby Langley Lowell "
-    "Maddox Marlow Merritt Norwood Oakley Osborn Paxton Pruitt Radley Ramsey Rowley Sawyer Selby Sheldon Tate Thorne Upton "
-    "Vance Wakefield Weaver Whitlock Winslow Wyatt Yardley"
-).split()
-STREETS = "Birch Cedar Chestnut Clover Dogwood Elm Fern Hazel Juniper Laurel Linden Maple Poplar Spruce Willow".split()
+    "Abbott", "Archer", "Barlow", "Bishop", "Blackwood", "Bowen", "Briggs", "Calloway", "Chandler", "Colby",
+    "Corbin", "Dalby", "Denton", "Drake", "Easton", "Ellery", "Fairfax", "Farley", "Fenwick", "Garland", "Gibbs",
+    "Granger", "Hadley", "Harlow", "Hobbs", "Holloway", "Ingram", "Jarvis", "Keating", "Kirby", "Langley", "Lowell",
+    "Maddox", "Marlow", "Merritt", "Norwood", "Oakley", "Osborn", "Paxton", "Pruitt", "Radley", "Ramsey", "Rowley",
+    "Sawyer", "Selby", "Sheldon", "Tate", "Thorne", "Upton", "Vance", "Wakefield", "Weaver", "Whitlock", "Winslow",
+    "Wyatt", "Yardley",
+)  # fmt: skip
+STREETS = (
+    "Birch", "Cedar", "Chestnut", "Clover", "Dogwood", "Elm", "Fern", "Hazel",
+    "Juniper", "Laurel", "Linden", "Maple", "Poplar", "Spruce", "Willow",
+)  # fmt: skip
 PROBLEMS = ("Does not turn on.", "Battery drains within an hour.", "Cracked glass.", "No sound.", "Keeps restarting.")
 PRICES = {
     "LANTERN-GRAY": 12900, "LANTERN-WHITE": 12900, "MEADOW-BLACK": 17900, "MEADOW-GREEN": 17900, "PEBBLE-WHITE": 8900,
-    "CANVAS-SILVER": 32900, "FALCON-GRAPHITE": 99900, "ROBIN-WHITE": 14900, "ROBIN-BRONZE": 14900, "HARBOR-WHITE": 15900,
-    "COMPASS-BLACK": 21900, "COMPASS-SILVER": 21900, "CHARGER-BLACK": 4900, "COVER-BLUE": 3900, "STAND-GRAY": 2900,
+    "CANVAS-SILVER": 32900, "FALCON-GRAPHITE": 99900, "ROBIN-WHITE": 14900, "ROBIN-BRONZE": 14900,
+    "HARBOR-WHITE": 15900, "COMPASS-BLACK": 21900, "COMPASS-SILVER": 21900, "CHARGER-BLACK": 4900, "COVER-BLUE": 3900, "STAND-GRAY": 2900,
 }  # fmt: skip
 WITH_SERIAL = tuple(sku for sku, cents in PRICES.items() if cents > 5000)
 PLANS = {"FIBER_100": 4500, "FIBER_300": 6000, "FIBER_500": 7500, "FIBER_1000": 9500, "CLASSIC_25": 3900}
@@ -77,7 +84,7 @@ class Draw:
     """Everything that is drawn comes from here."""
 
     def __init__(self) -> None:
-        self._rng = random.Random(SEED)  # noqa: S311 - test data, not a secret
+        self._rng = random.Random(SEED)
         self._used: set[str] = set()
 
     def below(self, n: int) -> int:
@@ -90,7 +97,7 @@ class Draw:
         return self.below(100) < percent
 
     def fresh_number(self, digits: int) -> str:
-        """Digits that were not drawn before, the first of them 2: no number of the cast begins with it but one, below."""
+        """Digits that were not drawn before. The first is 2: of the cast's numbers only one begins with it."""
         while True:
             number = "2" + "".join(str(self.below(10)) for _ in range(digits - 1))
             if number not in self._used and number != "27460913":
@@ -177,7 +184,8 @@ def _afterwards(draw: Draw, tables: Tables, customer_id: str, items: list[dict[s
         if item["sku"] != "PEBBLE-WHITE" and draw.chance(8):
             tables["returns"].append(
                 {"id": FIRST_BULK_ID + len(tables["returns"]), "order_item_id": item["id"], "kind": "refund",
-                 "new_sku": None, "reason": draw.one(("defective", "changed_mind")), "method": draw.one(("mail", "store")),
+                 "new_sku": None, "reason": draw.one(("defective", "changed_mind")),
+                 "method": draw.one(("mail", "store")),
                  "refund_cents": item["paid_cents"], "status": "refunded", "opened_on": placed + dt.timedelta(days=9)}
             )  # fmt: skip
         elif item["sku"] in WITH_SERIAL and draw.chance(70):
