@@ -46,6 +46,8 @@ _OFFER = re.compile(r"\b(?:would|do) you (?:like|want)\b|\b(?:shall|should) (?:i
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
 _BARE_WORDS = 5
 """A question of fewer words ("Is that right?") is about the sentences before it."""
+_BARE = re.compile(r"^(?:did|do|have|has) (?:i|we) [a-z ']{1,30}(?:right|correct|correctly)\W*$", re.IGNORECASE)
+"""A longer one that has no content of its own either: "Did I get that right?"."""
 _NOT_MINE_TO_GRANT = re.compile(
     r"\b(?:cancel\w*|charg\w+|book\w*|(?:re)?schedul\w+|mov(?:e|ing)|pay|paying|waitlist|wait list|call ?back)\b"
     r"|\b(?:transfer\w*|appointment|consult)\b",
@@ -155,7 +157,7 @@ def _question(text: str) -> str:
     said = sentences(text)
     for i in range(len(said) - 1, -1, -1):
         if asks_to_confirm(said[i]) or ("?" in said[i] and _YES_NO.search(said[i])):
-            bare = len(said[i].split()) < _BARE_WORDS
+            bare = len(said[i].split()) < _BARE_WORDS or _BARE.search(said[i])
             return " ".join(said[: i + 1]) if bare else said[i]
     return ""
 

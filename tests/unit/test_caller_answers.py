@@ -223,3 +223,9 @@ def test_its_own_name_spelled_wrong_is_still_put_right() -> None:
     assert (
         correction("That's A-L-V-A-R-E-S. Is that right?") == "No, it's Maria Alvarez. That's M-A-R-I-A, A-L-V-A-R-E-Z."
     )
+
+
+@pytest.mark.parametrize("question", ["Is that right?", "Did I get that right?", "Do I have all of that correct?"])
+def test_a_bare_question_is_about_the_sentences_before_it(question: str) -> None:
+    assert general(f"I have Maria Alvarez, born June 30, 1972. {question}") == "Yes, that's right."
+    assert correction(f"I have Maria Alvarez, born July 30, 1972. {question}") is not None
