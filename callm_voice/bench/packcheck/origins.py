@@ -16,7 +16,7 @@ from typing import Any
 
 from callm_voice.bench.packcheck.findings import Origin
 from callm_voice.bench.packcheck.play import HandDesk, Played
-from callm_voice.bench.packcheck.said import says
+from callm_voice.bench.packcheck.said import says, says_text
 from callm_voice.bench.packcheck.tasks import Loaded
 from callm_voice.caller.script import load_script
 from callm_voice.desk.tools import TRANSFER_PREFIX, Tool
@@ -120,9 +120,9 @@ class _Place:
             return ""
         if isinstance(value, bool) or value in argument.kind.schema.get("enum", ()):
             return f"choice of {tool}"
-        if isinstance(value, str) and says(argument.description, value, arg_type, self._now):
+        if isinstance(value, str) and says_text(argument.description, value):
             return f"described in {tool}"
-        if isinstance(value, str) and says(self._role.system_prompt, value, arg_type, self._now):
+        if isinstance(value, str) and says_text(self._role.system_prompt, value):
             return f"prompt of {self._role.name}"
         return "frozen date" if arg_type == "date" and same(value, self._now.date().isoformat(), "date") else ""
 
