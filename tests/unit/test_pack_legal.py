@@ -122,6 +122,55 @@ async def test_the_oracles_dialogue_brings_the_caller_to_its_end_without_repeati
     assert all(turn.beat or turn.why.startswith(("asked for", "confirms", "spells")) for turn in lines), dialogue
 
 
+REWORDED: dict[str, tuple[tuple[str, str], ...]] = {
+    "asks before each step": (
+        (r"Is that right\?", "Is that correct?"),
+        (r"Shall I (\w+)", r"Would you like me to \1"),
+        (r"^It's (booked|sent|moved|cancelled|confirmed|noted|changed|ordered)", r"That has been \1"),
+        (r"^I've (sent) (the (payment )?link)", r"\2 has been sent"),
+        (r"Which one would you like\?", "Do any of those work for you?"),
+    ),
+    "asks whether there is anything else": (
+        (r"Is that right\?", "Did I get that right?"),
+        (r"Shall I (\w+)", r"Should I go ahead and \1"),
+        (r"^(It's \w+ed|It's sent|I've \w+)([^?]*)$", r"\1\2 Is there anything else I can help you with today?"),
+    ),
+    "says what it is going to do": (
+        (r"\. Is that right\?", ", correct?"),
+        (r"Shall I ([^?]*)\?", r"Just to confirm, I'll \1. Okay?"),
+        (r"^It's (booked|moved|confirmed)", r"You're all set. It is now \1"),
+        (r"^It's sent", "I just sent it to you"),
+        (r"Which one would you like\?", ""),
+    ),
+}
+"""Habit of an agent → how the oracle's words are put instead."""
+
+
+class RewordedFloors(OracleFloors):
+    """The same floors in other words."""
+
+    def __init__(self, steps: list[dict[str, Any]], changes: tuple[tuple[str, str], ...]) -> None:
+        super().__init__(
+            [{**step, "say": self._put(step["say"], changes)} if "say" in step else step for step in steps]
+        )
+
+    @staticmethod
+    def _put(words: str, changes: tuple[tuple[str, str], ...]) -> str:
+        for pattern, other in changes:
+            words = re.sub(pattern, other, words)
+        return words
+
+
+@pytest.mark.parametrize("habit", REWORDED)
+@pytest.mark.parametrize("task_id", [t for t in TASKS if "-H" in t or "-M" in t])
+async def test_the_caller_comes_to_its_end_with_an_agent_that(habit: str, task_id: str) -> None:
+    caller = ScriptedCaller(legal().task(task_id).brief)
+    floors = RewordedFloors(load_gold(legal().task_path(task_id)).dialogue, REWORDED[habit])
+    dialogue = await talk(caller, floors.turn, max_turns=50)
+    assert caller.finished == "done", dialogue
+    assert not [turn for turn in dialogue.turns if "repeats its ask" in turn.why]
+
+
 def test_each_category_has_easy_medium_and_hard_tasks() -> None:
     kinds = {(task_id[:2], task_id[3]) for task_id in TASKS}
     assert kinds == {(f"C{n}", level) for n in range(1, 7) for level in "EMH"}

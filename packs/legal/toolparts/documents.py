@@ -81,7 +81,7 @@ def request_copy(ctx: ToolContext, matter_number: str, kind: CopyKind) -> Envelo
 
     Args:
         matter_number: Four digits.
-        kind: full_file (five working days) or certified_copy (ten working days).
+        kind: full_file or certified_copy.
     """
     matter = own_matter(ctx, matter_number)
     if matter is None:
