@@ -44,7 +44,19 @@ WRONG = {
     ),
     "a brief that cannot be played": (
         "after: [approve]\n      repeat", "after: [yes]\n      repeat",
-        r"brief: beat agree: after names an unknown beat",
+        r"brief\.beats\.1: beat agree: after names an unknown beat",
+    ),
+    "a pattern that is none": (
+        "any_of: ['\\bchain\\b']", "any_of: ['(chain']",
+        r"C1-E1\.yaml:\d\d: brief\.beats\.3: beats\.ask_price\.when\.any_of: not a regular expression",
+    ),
+    "a trait that is not there": (
+        "say: Yes, please do it.", "say: Yes, I am {nickname}.", r"beats\.agree\.say: unknown trait 'nickname'",
+    ),
+    "a transfer that must not be, and is expected": (
+        "    - tool: list_repairs\n",
+        "    - {tool: transfer_to_front, args: {why: x}, ok: false}\n    - tool: list_repairs\n",
+        r"gold\.calls\.2\.args\.why: transfer_to_front has no such argument",
     ),
     "a call that is refused": (
         CALL_LISTS, "    - call: decide_extra_work\n      args: {extra_id: 3, decision: approved}\n" + CALL_LISTS,

@@ -112,7 +112,8 @@ class _Place:
     def _role_knows(self, tool: str, name: str, value: Any, arg_type: ArgType | None) -> str:
         """What the model of the role that calls is told."""
         if tool.startswith(TRANSFER_PREFIX):
-            described = self._role.transfers[tool.removeprefix(TRANSFER_PREFIX)].params.get(name, "")
+            transfer = self._role.transfers.get(tool.removeprefix(TRANSFER_PREFIX))
+            described = transfer.params.get(name, "") if transfer is not None else ""
             return f"choice of {tool}" if says(described, value, arg_type, self._now) else ""
         found = self._loaded.pack.tools.get(tool)
         argument = next((a for a in found.arguments if a.name == name), None) if found else None
@@ -142,7 +143,7 @@ class _Place:
             for call in self._before:
                 desk.call(call.name, call.args)
             tried = desk.call(tool, args)
-            return tried if tried.ok and len(self._before) not in desk.played().wrote else None
+            return tried if tried.ok and not desk.wrote_last else None
 
     def _known_arguments(self, tool: Tool) -> Iterator[dict[str, Any]]:
         """Values for the required arguments out of outputs, traits and the choices of the schema."""

@@ -48,6 +48,11 @@ class HandDesk:
             self.role = self.pack.role(answer.to_role)
         return call
 
+    @property
+    def wrote_last(self) -> bool:
+        """Whether the last call changed the database."""
+        return len(self._calls) - 1 in self._wrote
+
     def played(self) -> Played:
         """What was done so far."""
         trace = Trace(start_role=self.pack.file.start_role, calls=tuple(self._calls), handoffs=tuple(self._handoffs))

@@ -111,7 +111,7 @@ def check_task(pack: Pack, task_id: str) -> TaskReport:
     if loaded is None:
         return TaskReport(id=task_id, problems=tuple(problems.found))
     check_references(loaded, problems)
-    if not loaded.call_steps:
+    if not loaded.call_steps or not loaded.can_be_spoken:
         return TaskReport(id=task_id, noop_fail=not loaded.nothing_done().passed, problems=tuple(problems.found))
     played = play_dialogue(loaded, problems)
     verdict = verify(played.trace, played.state, loaded.file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from callm_voice.bench.gold import TaskGold, gold_file, load_gold
 from callm_voice.bench.packcheck.findings import Problems
 from callm_voice.bench.packcheck.play import HandDesk, Played
 from callm_voice.caller.check import check_brief
+from callm_voice.caller.script import load_script
 from callm_voice.core.errors import ConfigError
 from callm_voice.desk.formats import TaskFile
 from callm_voice.desk.pack import Pack
@@ -21,6 +23,8 @@ from verifier.trace import State, Trace
 from verifier.verdict import Verdict
 from verifier.verify import verify
 
+_BEAT = re.compile(r"beats?[. ](\w+)")
+"""How a problem of a brief names its beat."""
 LETTER = {"easy": "E", "medium": "M", "hard": "H"}
 
 
@@ -40,6 +44,15 @@ class Loaded:
     def call_steps(self) -> list[CallStep]:
         """The dialogue's calls."""
         return [step for step in self.steps if isinstance(step, CallStep)]
+
+    @property
+    def can_be_spoken(self) -> bool:
+        """Whether the brief's lines and patterns can be made ready to play; `check_references` tells what is wrong."""
+        try:
+            load_script(self.task.brief, source=str(self.path))
+        except ConfigError:
+            return False
+        return True
 
     def nothing_done(self) -> Verdict:
         """The verdict of a call in which nothing was done."""
@@ -92,8 +105,10 @@ def _heading(loaded: Loaded) -> Iterator[tuple[str, str]]:
 
 
 def _brief(loaded: Loaded) -> Iterator[tuple[str, str]]:
+    places = {beat.id: f"brief.beats.{n}" for n, beat in enumerate(loaded.task.brief.beats)}
     for problem in check_brief(loaded.task.brief):
-        yield "brief", problem
+        named = _BEAT.match(problem)
+        yield places.get(named[1], "brief") if named else "brief", problem
     if not loaded.task.brief.script.strip():
         yield "brief.script", "is empty: a caller that a model plays would have no errand"
 
