@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from callm_voice.bench.gold import gold_file, load_gold
+from callm_voice.bench.gold import TaskGold, gold_file, load_gold
 from callm_voice.caller.base import Say
 from callm_voice.caller.check import check_brief
 from callm_voice.caller.scripted import ScriptedCaller
 from callm_voice.core.paths import installed_data_dir
 from callm_voice.desk.pack import Pack, load_pack
+from verifier.gold import GoldFile
 from verifier.trace import Handoff, State, ToolCall, Trace
 from verifier.verify import verify
 
@@ -28,6 +29,21 @@ LETTERS = ("E", "M", "H")
 @cache
 def pack() -> Pack:
     return load_pack(FOLDER)
+
+
+@cache
+def gold(task_id: str) -> TaskGold:
+    return load_gold(pack().task_path(task_id))
+
+
+@cache
+def seed() -> State:
+    return pack().seed_state()
+
+
+def expected(task_id: str) -> GoldFile:
+    file = pack().file
+    return gold_file(task_id, gold(task_id), seed(), file.ignored_columns, pack().arg_types())
 
 
 class Desk:
@@ -80,7 +96,7 @@ def desk() -> Iterator[Desk]:
 
 def play(desk: Desk, task_id: str) -> list[dict[str, Any]]:
     """Make the calls of a task's dialogue."""
-    steps = load_gold(pack().task_path(task_id)).dialogue
+    steps = gold(task_id).dialogue
     return [desk.run(step["call"], dict(step.get("args", {}))) for step in steps if "call" in step]
 
 
@@ -88,27 +104,21 @@ def play(desk: Desk, task_id: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("task_id", TASKS)
-def test_the_dialogues_calls_pass_all_gates_and_doing_nothing_fails(desk: Desk, task_id: str) -> None:
-    gold = gold_file(
-        f"customer_support/{task_id}", load_gold(pack().task_path(task_id)), pack().seed_state(),
-        pack().file.ignored_columns, pack().arg_types(),
-    )  # fmt: skip
-    assert not verify(desk.trace(), desk.state(), gold).passed
+def test_the_dialogues_calls_pass_all_gates_and_nothing_is_done_twice(desk: Desk, task_id: str) -> None:
+    """Each call of a task, made once more after the task passed, answers well and leaves the database as it is."""
     outputs = play(desk, task_id)
-    assert all(output.get("ok", output.get("success")) for output in outputs)
-    assert verify(desk.trace(), desk.state(), gold).passed
-
-
-@pytest.mark.parametrize("task_id", TASKS)
-def test_what_was_done_is_not_done_twice(desk: Desk, task_id: str) -> None:
-    """Every writing call of every task, made once more, answers well and leaves the database as it is."""
-    play(desk, task_id)
     done = desk.state()
+    assert all(output.get("ok", output.get("success")) for output in outputs)
+    assert verify(desk.trace(), done, expected(task_id)).passed
     for call in [c for c in desk.calls if not c.is_transfer]:
-        if call.name == "find_account" and task_id == "C1-M1":
-            continue  # the number on the account is another one by now
-        assert desk.anywhere(call.name, **call.args)["ok"] or call.name == "verify_customer", call
+        old_number = task_id == "C1-M1" and call.name == "find_account"  # the account has another one by now
+        assert desk.anywhere(call.name, **call.args)["ok"] or old_number or call.name == "verify_customer", call
     assert desk.state() == done
+
+
+def test_doing_nothing_fails(desk: Desk) -> None:
+    nothing, untouched = desk.trace(), desk.state()
+    assert not any(verify(nothing, untouched, expected(task_id)).passed for task_id in TASKS[::9])
 
 
 def test_the_tasks_cover_six_categories_with_every_difficulty() -> None:
@@ -118,7 +128,7 @@ def test_the_tasks_cover_six_categories_with_every_difficulty() -> None:
 
 
 def test_every_tool_is_used_by_some_task() -> None:
-    used = {call.tool for t in TASKS for call in load_gold(pack().task_path(t)).gold.calls}
+    used = {call.tool for t in TASKS for call in gold(t).gold.calls}
     assert set(pack().tools) - used == set()
 
 
@@ -138,7 +148,7 @@ def test_seed_sql_is_what_its_script_makes() -> None:
 
 def test_bulk_customers_cannot_be_taken_for_a_tasks_caller() -> None:
     """No two customers share a number, but for the household that a task is about."""
-    phones = [c["phone_e164"] for c in pack().seed_state()["customers"]]
+    phones = [c["phone_e164"] for c in seed()["customers"]]
     shared = {phone for phone in phones if phones.count(phone) > 1}
     assert shared == {"+15035550110"}
 
@@ -166,7 +176,7 @@ def some_args(tool: str) -> dict[str, Any]:
 def test_nothing_of_an_account_without_a_verified_caller(desk: Desk, tool: str) -> None:
     output = desk.anywhere(tool, **some_args(tool))
     assert (output["ok"], output["error_code"], output["data"]) == (False, "identity_not_verified", None)
-    assert desk.state() == pack().seed_state()
+    assert desk.state() == seed()
 
 
 @pytest.mark.parametrize(
@@ -179,7 +189,7 @@ def test_nothing_of_an_account_without_a_verified_caller(desk: Desk, tool: str) 
 def test_what_belongs_to_others_is_out_of_reach(desk: Desk, tool: str) -> None:
     desk.verify(*CARLA)
     assert desk.anywhere(tool, **some_args(tool))["error_code"].endswith("_unknown")
-    assert desk.state() == pack().seed_state()
+    assert desk.state() == seed()
 
 
 def test_verification_wants_the_account_looked_up_first(desk: Desk) -> None:
@@ -246,7 +256,7 @@ def test_no_write_about_what_was_not_read(
 ) -> None:
     desk.verify(*who)
     assert desk.anywhere(tool, **args)["error_code"] == code
-    assert desk.state() == pack().seed_state()
+    assert desk.state() == seed()
 
 
 @pytest.mark.parametrize("number", ["412-780", "412 780", "41278", "4127800"])
