@@ -152,10 +152,15 @@ class Facts:
         return True if said and not _OR.search(text) else None
 
 
+_CLOSING = re.compile(r"\b(anything|something|what) else\b", re.IGNORECASE)
+
+
 def _question(text: str) -> str:
     """The yes or no question of a floor with what it is about, or an empty text."""
     said = sentences(text)
     for i in range(len(said) - 1, -1, -1):
+        if _CLOSING.search(said[i]):
+            continue  # "Is there anything else?" asks nothing about what was said before it
         if asks_to_confirm(said[i]) or ("?" in said[i] and _YES_NO.search(said[i])):
             bare = len(said[i].split()) < _BARE_WORDS or _BARE.search(said[i])
             return " ".join(said[: i + 1]) if bare else said[i]

@@ -115,6 +115,7 @@ def test_a_wrong_read_back_is_corrected(read_back: str, answer: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "I've changed your number to 212-555-0186. Is there anything else?",
         "Your date of birth is June 13, 1972.",
         "I have Monday, August 24, 2026 at 9:00 AM. Does that work for you?",
         "You can reach our office at 212-555-0199. Is there anything else?",
