@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any
 
 from verifier.normalise import number_key
@@ -45,7 +45,9 @@ def diff_table(
 
     A missing row is followed by the extra row that took its place, if there is one; then the other extra rows.
     """
-    missing, extra = _surplus(expected, actual, ignored), _surplus(actual, expected, ignored)
+    wanted = [(row_key(row, ignored), row) for row in expected]
+    found = [(row_key(row, ignored), row) for row in actual]
+    missing, extra = _surplus(wanted, found, ignored), _surplus(found, wanted, ignored)
     findings: list[RowFinding] = []
     partner_of = _partners(missing, extra)
     for i, row in enumerate(missing):
@@ -58,15 +60,18 @@ def diff_table(
     return findings
 
 
-def _surplus(these: Iterable[Row], those: Iterable[Row], ignored: Collection[str]) -> list[Row]:
+def _surplus(
+    these: Sequence[tuple[RowKey, Row]], those: Sequence[tuple[RowKey, Row]], ignored: Collection[str]
+) -> list[Row]:
     """Rows of `these` that `those` does not have (so often), as they are shown, sorted by their text."""
     left: dict[RowKey, list[Row]] = defaultdict(list)
-    for row in these:
-        left[row_key(row, ignored)].append(_shown(row, ignored))
-    counts: dict[RowKey, int] = defaultdict(int)
-    for row in those:
-        counts[row_key(row, ignored)] += 1
-    surplus = [row for key, rows in left.items() for row in sorted(rows, key=_row_text)[counts[key] :]]
+    for key, row in these:
+        left[key].append(row)
+    counts = Counter(key for key, _ in those)
+    surplus: list[Row] = []
+    for key, rows in left.items():
+        if len(rows) > counts[key]:
+            surplus += sorted((_shown(row, ignored) for row in rows), key=_row_text)[counts[key] :]
     return sorted(surplus, key=_row_text)
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 from callm_voice import __version__
 from callm_voice.bench.resolve import ResolvedCall
+from callm_voice.caller.audit import audit_caller
 from callm_voice.core.clock import Pace, utc_stamp
 from callm_voice.core.events import EndReason, Event
 from callm_voice.core.latency import LatencySummary
@@ -97,6 +98,13 @@ def judge(resolved: ResolvedCall, result: CallResult) -> tuple[Outcome, Verdict 
     if result.fault is not None:
         kind: Literal["harness", "infrastructure"] = "infrastructure" if result.fault == "infrastructure" else "harness"
         return Outcome(status="invalid", invalid_kind=kind, end_reason=result.reason, detail=result.detail), None
+    faults = audit_caller(
+        resolved.task.brief, result.transcript, caller=resolved.spec.caller, end_reason=result.reason,
+        detail=result.detail,
+    )  # fmt: skip
+    if faults:
+        said = "; ".join(f"{fault.kind}: {fault.reason}" for fault in faults)
+        return Outcome(status="invalid", invalid_kind="caller", end_reason=result.reason, detail=said), None
     verdict = verify(result.trace, result.state, resolved.gold_file)
     status: Literal["pass", "fail"] = "pass" if verdict.passed else "fail"
     return Outcome(status=status, end_reason=result.reason, detail=result.detail), verdict

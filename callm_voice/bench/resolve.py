@@ -47,7 +47,7 @@ def resolve(spec: CallSpec) -> ResolvedCall:
         UsageError: something of the user's is wrong; the message says what and where.
     """
     pack_name, task_id = spec.split_task()
-    pack = load_pack(_pack_dir(pack_name))
+    pack = load_pack(pack_dir(pack_name))
     task = pack.task(task_id)
     task_path = pack.task_path(task_id)
     problems = check_brief(task.brief)
@@ -72,8 +72,12 @@ def resolve(spec: CallSpec) -> ResolvedCall:
     )
 
 
-def _pack_dir(name: str) -> Path:
-    """A pack by name, or by the path of its folder."""
+def pack_dir(name: str) -> Path:
+    """The folder of a pack, by name or by its path.
+
+    Raises:
+        UsageError: there is no such pack.
+    """
     if os.sep in name or name in {".", ".."}:
         folder = Path(name)
         if not (folder / "pack.yaml").is_file():

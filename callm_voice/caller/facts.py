@@ -31,7 +31,8 @@ _ASKED = {
 _LABEL = {
     "name": r"\bname\b|\b(?:speaking|talking) (?:with|to)\b|\bis this\b|\bhave you (?:down )?as\b",
     "date_of_birth": r"\bbirth|\bborn\b|\bdob\b",
-    "phone": r"\b(?:your|you)\b.*\b(?:phone|mobile|cell|number)\b|\b(?:text|call|reach) you\b"
+    "phone": r"\b(?:your|you)\b.*\b(?:phone|mobile|cell|(?<!matter )(?<!case )(?<!file )(?<!invoice )(?<!order )"
+    r"(?<!account )(?<!serial )number)\b|\b(?:text|call|reach) you\b"
     r"|\bsend (?:it|the link) to\b",
     "zip": r"\bzip\b|\bpostal\b",
 }
@@ -45,11 +46,17 @@ _OFFER = re.compile(r"\b(?:would|do) you (?:like|want)\b|\b(?:shall|should) (?:i
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
 _BARE_WORDS = 5
 """A question of fewer words ("Is that right?") is about the sentences before it."""
+_BARE = re.compile(r"^(?:did|do|have|has) (?:i|we) [a-z ']{1,30}(?:right|correct|correctly)\W*$", re.IGNORECASE)
+"""A longer one that has no content of its own either: "Did I get that right?"."""
 _NOT_MINE_TO_GRANT = re.compile(
     r"\b(?:cancel\w*|charg\w+|book\w*|(?:re)?schedul\w+|mov(?:e|ing)|pay|paying|waitlist|wait list|call ?back)\b"
     r"|\b(?:transfer\w*|appointment|consult)\b",
     re.IGNORECASE,
 )
+_SOMEBODY_ELSE = re.compile(r"\b(?:other|opposing|their|his|her|company|employer|landlord|manager)\b", re.IGNORECASE)
+"""A name that is read back may be that of the other side of a case."""
+OWN_LETTERS = 0.7
+"""A spelled word that is less similar to the own name is somebody else's."""
 _NAMED = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)+")
 
 
@@ -104,6 +111,10 @@ class Facts:
         """The caller's name, if it has one."""
         return self._by_kind.get("name")
 
+    def all(self) -> list[Fact]:
+        """Every fact, in the order of the traits."""
+        return list(self._by_kind.values())
+
     def asked(self, text: str) -> list[Fact]:
         """The facts that the agent asks for, by name or as one of two ("new or existing?"), in the order of asking."""
         asked = " ".join(s for s in sentences(text) if asks(s) and not _OFFER.search(s))
@@ -141,12 +152,17 @@ class Facts:
         return True if said and not _OR.search(text) else None
 
 
+_CLOSING = re.compile(r"\b(anything|something|what) else\b", re.IGNORECASE)
+
+
 def _question(text: str) -> str:
     """The yes or no question of a floor with what it is about, or an empty text."""
     said = sentences(text)
     for i in range(len(said) - 1, -1, -1):
+        if _CLOSING.search(said[i]):
+            continue  # "Is there anything else?" asks nothing about what was said before it
         if asks_to_confirm(said[i]) or ("?" in said[i] and _YES_NO.search(said[i])):
-            bare = len(said[i].split()) < _BARE_WORDS
+            bare = len(said[i].split()) < _BARE_WORDS or _BARE.search(said[i])
             return " ".join(said[: i + 1]) if bare else said[i]
     return ""
 
@@ -179,14 +195,15 @@ def _judge_digits(value: str, text: str, labelled: bool, *, shortest: int) -> bo
 def _judge_name(value: str, text: str, labelled: bool) -> bool | None:
     letters = spelled(value).replace("-", "").split(", ")
     for word in spelled_in(text):
-        return word in letters or word == "".join(letters)
+        if max(SequenceMatcher(None, word, own).ratio() for own in (*letters, "".join(letters))) >= OWN_LETTERS:
+            return word in letters or word == "".join(letters)
     own = value.lower().split()
     for named in _NAMED.findall(text):
         heard = named.lower().split()
         for start in range(len(heard) - len(own) + 1):
             if all(_alike(a, b) for a, b in zip(own, heard[start:], strict=False)):
                 return True
-    if not labelled:
+    if not labelled or spelled_in(text) or _SOMEBODY_ELSE.search(text):
         return None
     after = re.split(_LABEL["name"], text, maxsplit=1, flags=re.IGNORECASE)[-1]
     return False if _NAMED.search(after) else None

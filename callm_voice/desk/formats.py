@@ -29,6 +29,8 @@ class PackFile(_Strict):
     now: dt.datetime
     """The frozen date and time of the pack, local to the business, without offset: `2026-08-18T09:30:00`."""
     start_role: Name
+    benchmark: bool = True
+    """False: a pack for another purpose; what goes over all packs leaves it out, and it works by its name."""
     safe_message_key: str = "patient_safe_message"
     """The industry's own name for the last key of a tool's envelope."""
     session: dict[str, Any] = Field(default_factory=dict)

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import importlib.abc
-import importlib.util
-import sys
-import traceback
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 from callm_voice.core.errors import ConfigError, NotFoundError
 from callm_voice.core.yamlfile import load_model, load_yaml
@@ -21,6 +16,7 @@ from callm_voice.desk.database import CallDatabase, build_database
 from callm_voice.desk.dispatch import Dispatcher
 from callm_voice.desk.formats import PackFile, TaskFile
 from callm_voice.desk.roles import Role, load_role, placeholders
+from callm_voice.desk.toolfile import import_tools
 from callm_voice.desk.tools import TRANSFER_PREFIX, Tool, find_tools
 from verifier.trace import State
 
@@ -109,7 +105,7 @@ def load_pack(path: Path) -> Pack:
     if file.now.tzinfo is not None:
         raise ConfigError(pack_path, "now", "local to the business, so without an offset")
     content_hash = _hash(path)
-    tools = find_tools(_import_tools(path / "tools.py", f"callm_pack_{file.id}_{content_hash[:12]}"), path / "tools.py")
+    tools = find_tools(import_tools(path, file.id, content_hash))
     values = placeholders(file.business, file.now)
     agents = sorted((path / "agents").glob("*.md"))
     roles = {agent.stem: load_role(agent, path / "policies", tools, values) for agent in agents}
@@ -146,46 +142,12 @@ def _check_ignored(pack_path: Path, file: PackFile, seeded: CallDatabase) -> Non
             raise ConfigError(pack_path, f"ignored_columns.{ignored}", "the schema has no such column")
 
 
-class _ToolsLoader(importlib.abc.SourceLoader):
-    """Imports one file by its path and leaves no bytecode beside it."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def get_filename(self, fullname: str) -> str:
-        return str(self._path)
-
-    def get_data(self, path: str | bytes) -> bytes:
-        return self._path.read_bytes()
-
-
-def _import_tools(path: Path, module_name: str) -> ModuleType:
-    """Import `tools.py` under a name of its own, so that two packs never meet."""
-    spec = importlib.util.spec_from_loader(module_name, _ToolsLoader(path), origin=str(path))
-    if not path.is_file() or spec is None or spec.loader is None:
-        raise ConfigError(path, "", "there is no such file; a pack needs its tools")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[module_name]
-        line = error.lineno if isinstance(error, SyntaxError) else _line_in(path, error)
-        raise ConfigError(path, "", f"cannot be imported: {type(error).__name__}: {error}", line=line) from error
-    return module
-
-
-def _line_in(path: Path, error: BaseException) -> int | None:
-    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
-    return lines[-1] if lines else None
-
-
 def _hash(path: Path) -> str:
     """SHA-256 over all files of the folder; hidden files and caches are left out."""
     digest = hashlib.sha256()
     for file in sorted(p for p in path.rglob("*") if p.is_file()):
         name = file.relative_to(path)
-        if any(part.startswith((".", "__")) for part in name.parts):
+        if any(part.startswith(".") or part == "__pycache__" for part in name.parts):
             continue
         content = file.read_bytes()
         digest.update(f"{name.as_posix()}\0{len(content)}\0".encode() + content)

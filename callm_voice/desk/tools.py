@@ -98,20 +98,22 @@ def transfer_schema(transfer: TransferSpec) -> ToolSchema:
     return function_schema(TRANSFER_PREFIX + transfer.role, transfer.when, properties, [])
 
 
-def find_tools(module: ModuleType, path: Path) -> dict[str, Tool]:
-    """The tools of an imported `tools.py`, in the order of the file.
+def find_tools(module: ModuleType) -> dict[str, Tool]:
+    """The tools of an imported `tools.py`, in the order of the file: those it defines and those it imports from parts.
 
     Raises:
         ConfigError: a tool lacks its docstring or the description of a parameter, or has a type that is not allowed.
     """
-    functions = [f for f in vars(module).values() if inspect.isfunction(f) and f.__module__ == module.__name__]
-    found = (_tool(f, path) for f in functions if not f.__name__.startswith("_"))
+    own = f"{module.__name__}."
+    functions = [f for f in vars(module).values() if inspect.isfunction(f) and f"{f.__module__}.".startswith(own)]
+    found = (_tool(f) for f in functions if not f.__name__.startswith("_"))
     return {tool.name: tool for tool in found if tool is not None}
 
 
-def _tool(function: Callable[..., Any], path: Path) -> Tool | None:
+def _tool(function: Callable[..., Any]) -> Tool | None:
     """The tool that a function is, or None if its first parameter is not a ToolContext."""
-    name, line = function.__name__, inspect.unwrap(function).__code__.co_firstlineno
+    code = inspect.unwrap(function).__code__
+    name, path, line = function.__name__, Path(code.co_filename), code.co_firstlineno
     try:
         hints = get_type_hints(function, include_extras=True)
     except (NameError, TypeError, AttributeError) as error:

@@ -115,6 +115,7 @@ def test_a_wrong_read_back_is_corrected(read_back: str, answer: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "I've changed your number to 212-555-0186. Is there anything else?",
         "Your date of birth is June 13, 1972.",
         "I have Monday, August 24, 2026 at 9:00 AM. Does that work for you?",
         "You can reach our office at 212-555-0199. Is there anything else?",
@@ -204,3 +205,28 @@ def test_values_are_found_in_words() -> None:
     assert dates_in("on the 3rd of May, and 13/40/1990") == [HeardDate(None, 5, 3)]
     assert digit_runs_in("June 30, 1972, then (212) 555-0133 and 10016") == ["2125550133", "10016"]
     assert spelled_in("It's Q-U-I-L-L, I think.") == ["QUILL"]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "That's S-U-M-M-I-T, F-O-O-D-S. Is that right?",
+        "Is the name of the other side Gerald Tate?",
+        "Your matter number is 2 4 1 7. Is that right?",
+        "Is your invoice number 1 0 4 1 8?",
+    ],
+)
+def test_names_and_numbers_of_other_things_are_not_taken_for_its_own(asked: str) -> None:
+    assert correction(asked) is None
+
+
+def test_its_own_name_spelled_wrong_is_still_put_right() -> None:
+    assert (
+        correction("That's A-L-V-A-R-E-S. Is that right?") == "No, it's Maria Alvarez. That's M-A-R-I-A, A-L-V-A-R-E-Z."
+    )
+
+
+@pytest.mark.parametrize("question", ["Is that right?", "Did I get that right?", "Do I have all of that correct?"])
+def test_a_bare_question_is_about_the_sentences_before_it(question: str) -> None:
+    assert general(f"I have Maria Alvarez, born June 30, 1972. {question}") == "Yes, that's right."
+    assert correction(f"I have Maria Alvarez, born July 30, 1972. {question}") is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -35,7 +34,7 @@ def tools_of(source):
     """The tools of a tools.py with this text."""
     module = ModuleType("callm_pack_test")
     exec(compile(HEAD + source, "tools.py", "exec"), module.__dict__)
-    return find_tools(module, Path("tools.py"))
+    return find_tools(module)
 
 
 def test_a_tool_is_described_by_signature_and_docstring():
