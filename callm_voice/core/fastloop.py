@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import selectors
+import sys
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeVar
@@ -19,6 +20,9 @@ from typing import Any, TypeVar
 from callm_voice.core.clock import Pace, RealClock
 
 T = TypeVar("T")
+SWITCH_INTERVAL_S = 0.0005
+"""How long a thread may hold the interpreter while the event loop waits for it. Python's default of 5 ms would let the
+Python parts of a speech engine delay the reading of a token by that much, which is the measure of the probes."""
 
 
 class FastClock(RealClock):
@@ -94,6 +98,7 @@ def make_clock(pace: Pace) -> RealClock:
 
 def run(main: Callable[[], Coroutine[Any, Any, T]], clock: RealClock) -> T:
     """Run `main()` to its end on a loop that keeps the clock's time; cancelled by SIGINT like `asyncio.run`."""
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     factory = (lambda: FastLoop(clock)) if isinstance(clock, FastClock) else None
     with asyncio.Runner(loop_factory=factory) as runner:
         return runner.run(main())
