@@ -43,8 +43,13 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_carries_packs_pipelines_and_profiles(elsewhere: Path) -> None:
     said = run(elsewhere / "env/bin/callm-voice", "doctor", "--json", cwd=elsewhere).stdout
-    for name in ("healthcare", "cpu, scripted", "clean-16k, pstn-g711a, pstn-g711u"):
-        assert name in said
+    carried = (
+        "calibration, customer_support, healthcare, legal",
+        "cpu, cpu-smart, gpu, scripted",
+        "clean-16k, pstn-g711a, pstn-g711u",
+    )
+    for names in carried:
+        assert names in said
     assert str(ROOT / "packs") not in said
 
 
