@@ -66,6 +66,7 @@ def test_the_demo_runs_from_the_wheel(elsewhere: Path) -> None:
 
 def test_the_tests_pass_against_the_wheel(elsewhere: Path) -> None:
     shutil.copytree(ROOT / "tests", elsewhere / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "docs", elsewhere / "docs")  # some tests compare its pages with the product
     shutil.copy(ROOT / "pyproject.toml", elsewhere)
     kinds = "unit or property or golden or conversation"
     out = run(elsewhere / "env/bin/python", "-m", "pytest", "-q", "-m", kinds, "tests", cwd=elsewhere).stdout
