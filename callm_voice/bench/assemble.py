@@ -46,6 +46,8 @@ class CallResult:
     wall: WallTime | None = None
     pace: Pace | None = None
     """The pace that was really kept; None: the one that was asked for."""
+    awake_cores: int = 0
+    """Cores that were kept from sleeping between turns (`core.awake`)."""
     warnings: list[str] = field(default_factory=list)
     extra_files: dict[str, str] = field(default_factory=dict)
     """Name → text of what else goes into the call's folder."""
@@ -89,7 +91,7 @@ def assemble(resolved: ResolvedCall, result: CallResult) -> CallRecord:
         latency=_latency(result),
         wall=result.wall,
         warnings=tuple(result.warnings),
-        host=host(),
+        host=host() | {"awake_cores": result.awake_cores},
     )
 
 

@@ -11,6 +11,7 @@ from callm_voice.bench.assemble import CallResult, assemble
 from callm_voice.bench.callspec import CallSpec
 from callm_voice.bench.resolve import ResolvedCall, resolve
 from callm_voice.bench.runfile import note_call
+from callm_voice.core.awake import keep_awake
 from callm_voice.core.clock import RealClock
 from callm_voice.core.events import Event, EventLog, to_jsonl
 from callm_voice.core.fastloop import FastClock, make_clock, patch_time, run
@@ -49,7 +50,9 @@ def run_call(spec: CallSpec, *, on_event: Listener, on_progress: Progress) -> tu
         with open_call_folder(spec.folder()) as folder:
             log = EventLog(clock)
             log.listen(on_event)
-            result = run(lambda: _make(resolved, clock, log, on_progress), clock)
+            with keep_awake(_is_measured_at_real_pace(resolved)) as awake_cores:
+                result = run(lambda: _make(resolved, clock, log, on_progress), clock)
+            result.awake_cores = awake_cores
             record = assemble(resolved, result)
             write(folder, resolved, result)
             final = folder.complete(record)
@@ -60,6 +63,10 @@ def run_call(spec: CallSpec, *, on_event: Listener, on_progress: Progress) -> tu
         return record, final
     finally:
         clock.close()
+
+
+def _is_measured_at_real_pace(resolved: ResolvedCall) -> bool:
+    return resolved.spec.pace == "real" and resolved.profile is not None and resolved.pipeline.keep_awake
 
 
 async def _make(resolved: ResolvedCall, clock: RealClock, log: EventLog, on_progress: Progress) -> CallResult:

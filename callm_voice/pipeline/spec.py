@@ -63,6 +63,9 @@ class PipelineSpec(_Strict):
     barge_in: BargeInSettings = BargeInSettings()
     caller: CallerSettings
     limits: LimitSettings = LimitSettings()
+    keep_awake: bool = True
+    """At the real pace, on up to 16 cores: processes of idle priority keep the processors from sleeping between turns,
+    as a desk with many calls would."""
     models: dict[str, ModelSpec] = Field(default_factory=dict)
     """NAME → model spec; goes before the user's `models.yaml` and the built-in ones."""
 
