@@ -365,10 +365,7 @@ def _latency(made: MadeCall, inferences: tuple[InferenceLatency, ...]) -> Latenc
         in_category=None if median_ms is None else median_ms <= 1_000,
         ttft=ttft,
         v2v=percentiles(t.v2v_ms for t in turns),
-        spans={
-            name: percentiles(s.duration_ms for t in turns for s in t.spans if s.name == name)
-            for name in ("vad", "ttft")
-        },
+        spans={name: percentiles(s.duration_ms for s in spans if s.name == name) for name in ("vad", "ttft")},
         valid=not made.lagged,
         invalid_reason="harness lag: P99 of the line's ticks was 40.0 ms late, limit 10 ms" if made.lagged else None,
         turns=turns,
