@@ -16,6 +16,7 @@ from callm_voice.desk.agent import AgentLimits, DeskAgent
 from callm_voice.desk.database import CallDatabase
 from callm_voice.llm.factory import open_model
 from callm_voice.llm.oracle import OracleChatModel
+from callm_voice.llm.server_pool import ServerPool
 from callm_voice.llm.spec import NamedSpec, OracleSpec
 
 
@@ -26,11 +27,13 @@ async def open_desk(
     on_progress: Callable[[str], None],
     stack: AsyncExitStack,
     extra_files: dict[str, str] | None = None,
+    servers: ServerPool | None = None,
 ) -> tuple[DeskAgent, CallDatabase]:
     """The desk with its model warmed up; closed by `stack`.
 
     Args:
         extra_files: gets the log of the oracle's server when `stack` closes it.
+        servers: servers of ours are taken out of it and stay.
 
     Raises:
         ModelError, SetupError: the model cannot be opened.
@@ -45,6 +48,7 @@ async def open_desk(
         script=resolved.gold.dialogue if isinstance(spec, OracleSpec) else None,
         roles=list(resolved.pack.roles),
         on_progress=on_progress,
+        servers=servers,
     )
     stack.push_async_callback(model.aclose)
     if extra_files is not None and isinstance(model, OracleChatModel):

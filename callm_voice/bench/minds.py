@@ -13,11 +13,13 @@ from callm_voice.caller.scripted import ScriptedCaller
 from callm_voice.core.clock import Clock
 from callm_voice.core.ids import derive_seed
 from callm_voice.llm.factory import open_model
+from callm_voice.llm.server_pool import ServerPool
 
 
 async def open_caller(
-    resolved: ResolvedCall, clock: Clock, on_progress: Callable[[str], None], stack: AsyncExitStack
-) -> Caller:
+    resolved: ResolvedCall, clock: Clock, on_progress: Callable[[str], None], stack: AsyncExitStack,
+    servers: ServerPool | None = None,
+) -> Caller:  # fmt: skip
     """The mind of this call's caller; its model server, if it has one, is closed by `stack`.
 
     Raises:
@@ -31,7 +33,9 @@ async def open_caller(
         return ScriptedCaller(resolved.task.brief, seed, source=source, patience=patience)
     name, model_spec = resolved.caller_model
     on_progress(f"opening the caller's model {name}")
-    model = await open_model(model_spec, name=name, clock=clock, script=None, roles=["caller"], on_progress=on_progress)
+    model = await open_model(
+        model_spec, name=name, clock=clock, script=None, roles=["caller"], on_progress=on_progress, servers=servers
+    )
     stack.push_async_callback(model.aclose)
     mind = LlmCaller(resolved.task.brief, model, name=resolved.spec.caller, source=source, patience=patience)
     await model.warm([mind.prefix()])

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from callm_voice.bench.callspec import TEXT_LINE, CallSpec
 from callm_voice.bench.gold import TaskGold, gold_file, load_gold
+from callm_voice.bench.workshop import Workshop
 from callm_voice.caller.check import check_brief
 from callm_voice.core import paths
 from callm_voice.core.errors import ConfigError
 from callm_voice.desk.formats import TaskFile
-from callm_voice.desk.pack import Pack, load_pack
+from callm_voice.desk.pack import Pack
 from callm_voice.line.profile import LineProfile, load_profile
 from callm_voice.llm.oracle_script import check_script
 from callm_voice.llm.spec import NamedSpec, parse_model_arg
@@ -40,14 +41,17 @@ class ResolvedCall:
     caller_model: NamedSpec | None
 
 
-def resolve(spec: CallSpec) -> ResolvedCall:
+def resolve(spec: CallSpec, shop: Workshop | None = None) -> ResolvedCall:
     """Load and check.
+
+    Args:
+        shop: packs are taken out of it and stay there.
 
     Raises:
         UsageError: something of the user's is wrong; the message says what and where.
     """
     pack_name, task_id = spec.split_task()
-    pack = load_pack(pack_dir(pack_name))
+    pack = (shop or Workshop()).pack(pack_dir(pack_name))
     task = pack.task(task_id)
     task_path = pack.task_path(task_id)
     problems = check_brief(task.brief)

@@ -10,7 +10,8 @@ from callm_voice.bench import telemetry
 from callm_voice.bench.assemble import CallResult, assemble
 from callm_voice.bench.callspec import CallSpec
 from callm_voice.bench.resolve import ResolvedCall, resolve
-from callm_voice.bench.runfile import note_call
+from callm_voice.bench.runfile import hashes_of, note_call
+from callm_voice.bench.workshop import Workshop
 from callm_voice.core.awake import keep_awake
 from callm_voice.core.clock import RealClock
 from callm_voice.core.events import Event, EventLog, to_jsonl
@@ -29,13 +30,17 @@ Listener = Callable[[Event], None]
 Progress = Callable[[str], None]
 
 
-def run_call(spec: CallSpec, *, on_event: Listener, on_progress: Progress) -> tuple[CallRecord, Path]:
+def run_call(
+    spec: CallSpec, *, on_event: Listener, on_progress: Progress, shop: Workshop | None = None, note: bool = True
+) -> tuple[CallRecord, Path]:
     """Run one call in this process; its record and its folder.
 
     Args:
         spec: the call.
         on_event: called with every event as it happens.
         on_progress: called with one line per step before the line opens.
+        shop: what this process keeps for its next call.
+        note: write to `run.json` what the call was made with. False: the planner does.
 
     Raises:
         UsageError: a mistake of the user's, before anything was started or written.
@@ -45,18 +50,19 @@ def run_call(spec: CallSpec, *, on_event: Listener, on_progress: Progress) -> tu
     try:
         if isinstance(clock, FastClock):
             patch_time(clock)
-        resolved = resolve(spec)
+        resolved = resolve(spec, shop)
         exporters = telemetry.requested()
         with open_call_folder(spec.folder()) as folder:
             log = EventLog(clock)
             log.listen(on_event)
             with keep_awake(_is_measured_at_real_pace(resolved)) as awake_cores:
-                result = run(lambda: _make(resolved, clock, log, on_progress), clock)
+                result = run(lambda: _make(resolved, clock, log, on_progress, shop), clock)
             result.awake_cores = awake_cores
             record = assemble(resolved, result)
             write(folder, resolved, result)
             final = folder.complete(record)
-        note_call(spec.run_dir, resolved, record)
+        if note:
+            note_call(spec.run_dir, record, hashes_of(resolved))
         if exporters:
             zero_unix_s = clock.unix_s() - log.now_ms() / 1000
             telemetry.send_call(exporters, log.events, record, zero_unix_s=zero_unix_s, on_warning=on_progress)
@@ -69,14 +75,16 @@ def _is_measured_at_real_pace(resolved: ResolvedCall) -> bool:
     return resolved.spec.pace == "real" and resolved.profile is not None and resolved.pipeline.keep_awake
 
 
-async def _make(resolved: ResolvedCall, clock: RealClock, log: EventLog, on_progress: Progress) -> CallResult:
+async def _make(
+    resolved: ResolvedCall, clock: RealClock, log: EventLog, on_progress: Progress, shop: Workshop | None
+) -> CallResult:
     if resolved.profile is None:
         from callm_voice.bench.text_call import text_call
 
-        return await text_call(resolved, clock, log, on_progress)
+        return await text_call(resolved, clock, log, on_progress, shop)
     from callm_voice.bench.voice_call import voice_call  # imports Pipecat, which must see the patched time
 
-    return await voice_call(resolved, clock, log, on_progress)
+    return await voice_call(resolved, clock, log, on_progress, shop)
 
 
 def write(folder: CallFolder, resolved: ResolvedCall, result: CallResult) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,12 @@ RUN_FILE = "run.json"
 RUN_VERSION = 1
 
 
-def note_call(run_dir: Path, resolved: ResolvedCall, record: CallRecord) -> None:
+def note_call(run_dir: Path, record: CallRecord, hashes: Mapping[str, str], *, plan: str | None = None) -> None:
     """Add what one finished call was made with; written whole under another name and put in place.
+
+    Args:
+        hashes: see `hashes_of`; the record's own weights are added.
+        plan: name of the plan's file, in a planned run.
 
     Raises:
         ConfigError: there is a `run.json` that is none of ours.
@@ -33,34 +38,40 @@ def note_call(run_dir: Path, resolved: ResolvedCall, record: CallRecord) -> None
     run = _load(path) or {
         "run_version": RUN_VERSION,
         "started_at": record.started_at,
-        "plan": None,
+        "plan": plan,
         "product_versions": [],
         "hashes": {},
         "hosts": [],
     }
+    before = json.dumps(run)
+    run["plan"] = plan or run.get("plan")
     _add(run["product_versions"], record.product_version)
     _add(run["hosts"], record.host)
-    for key, value in _hashes(resolved, record).items():
+    for key, value in {**hashes, **_weights(record)}.items():
         _add(run["hashes"].setdefault(key, []), value)
+    if path.is_file() and json.dumps(run) == before:
+        return
     with disk_errors(path):
         temporary = path.with_name(f".{RUN_FILE}.{os.getpid()}.tmp")
         temporary.write_text(json.dumps(run, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         temporary.replace(path)
 
 
-def _hashes(resolved: ResolvedCall, record: CallRecord) -> dict[str, str]:
-    """`kind:name` → hash, of all that shaped the call."""
+def hashes_of(resolved: ResolvedCall) -> dict[str, str]:
+    """`kind:name` → SHA-256, of the files of ours or the user's that shaped the call."""
     found = {f"pack:{resolved.pack.id}": resolved.pack.content_hash}
-    found[f"pipeline:{resolved.pipeline.id}"] = _file_hash(paths.find("pipelines", resolved.spec.pipeline))
+    found[f"pipeline:{resolved.pipeline.id}"] = file_hash(paths.find("pipelines", resolved.spec.pipeline))
     if resolved.profile is not None:
-        found[f"line:{resolved.profile.id}"] = _file_hash(paths.find("audio_profiles", resolved.spec.line))
-    for name, engine in record.engines.items():
-        if engine.sha256:
-            found[f"weight:{name}:{engine.model}"] = engine.sha256
+        found[f"line:{resolved.profile.id}"] = file_hash(paths.find("audio_profiles", resolved.spec.line))
     return found
 
 
-def _file_hash(path: Path) -> str:
+def _weights(record: CallRecord) -> dict[str, str]:
+    return {f"weight:{name}:{e.model}": e.sha256 for name, e in record.engines.items() if e.sha256}
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file, in hex."""
     return short_hash(path.read_bytes(), 64)
 
 

@@ -9,6 +9,7 @@ from callm_voice.bench.assemble import CallResult
 from callm_voice.bench.desk import model_info, open_desk
 from callm_voice.bench.minds import open_caller
 from callm_voice.bench.resolve import ResolvedCall
+from callm_voice.bench.workshop import Workshop
 from callm_voice.caller.text import TextTurn, talk
 from callm_voice.core.clock import RealClock
 from callm_voice.core.errors import CallmError
@@ -31,13 +32,15 @@ from callm_voice.desk.outputs import Say
 
 
 async def text_call(
-    resolved: ResolvedCall, clock: RealClock, log: EventLog, on_progress: Callable[[str], None]
-) -> CallResult:
+    resolved: ResolvedCall, clock: RealClock, log: EventLog, on_progress: Callable[[str], None],
+    shop: Workshop | None = None,
+) -> CallResult:  # fmt: skip
     """Run the call; see `voice_call`."""
     async with AsyncExitStack() as stack:
         extra_files: dict[str, str] = {}
-        desk, database = await open_desk(resolved, clock, log, on_progress, stack, extra_files)
-        mind = await open_caller(resolved, clock, on_progress, stack)
+        servers = shop.servers if shop else None
+        desk, database = await open_desk(resolved, clock, log, on_progress, stack, extra_files, servers)
+        mind = await open_caller(resolved, clock, on_progress, stack, servers)
         started_unix_s = clock.unix_s()
         log.start_line(clock.now_s())
         log.emit(

@@ -12,6 +12,7 @@ from callm_voice.bench.minds import open_caller
 from callm_voice.bench.pace import keep_pace
 from callm_voice.bench.resolve import ResolvedCall
 from callm_voice.bench.transcript import build_transcript
+from callm_voice.bench.workshop import Workshop
 from callm_voice.caller.leg import CallerLeg
 from callm_voice.core.clock import RealClock, stopwatch
 from callm_voice.core.errors import CallmError
@@ -23,16 +24,23 @@ from callm_voice.line.line import PhoneLine
 from callm_voice.line.profile import LineProfile
 from callm_voice.pipeline.agent import PipecatAgent
 from callm_voice.pipeline.control import CallControl
+from callm_voice.speech.engines import SttEngine
 from callm_voice.speech.factory import make_stt, make_tts, make_vad
 from callm_voice.speech.said import SaidLog
+from callm_voice.speech.settings import ScriptedSttSettings, SttSettings
 from callm_voice.speech.spoken import to_spoken
 from callm_voice.speech.tts_cache import CachedTts
 
 Progress = Callable[[str], None]
 
 
-async def voice_call(resolved: ResolvedCall, clock: RealClock, log: EventLog, on_progress: Progress) -> CallResult:
+async def voice_call(
+    resolved: ResolvedCall, clock: RealClock, log: EventLog, on_progress: Progress, shop: Workshop | None = None
+) -> CallResult:
     """Run the call.
+
+    Args:
+        shop: engines and servers are taken out of it and stay there.
 
     Raises:
         CallmError: something was missing before the line opened. What breaks later ends the call and stands in the
@@ -40,19 +48,21 @@ async def voice_call(resolved: ResolvedCall, clock: RealClock, log: EventLog, on
     """
     assert resolved.profile is not None
     spec, pipeline, profile = resolved.spec, resolved.pipeline, resolved.profile
+    shop = shop or Workshop()
     async with AsyncExitStack() as stack:
         control = CallControl(log)
         on_progress("loading speech engines")
         said = SaidLog()
-        stt = await clock.in_thread("load", make_stt, pipeline.stt, said.lookup)
-        tts = await clock.in_thread("load", make_tts, pipeline.tts)
+        stt = await clock.in_thread("load", _stt, shop, pipeline.stt, said)
+        tts = await clock.in_thread("load", shop.engine, "tts", make_tts, pipeline.tts)
         caller_tts = CachedTts(
-            await clock.in_thread("load", make_tts, pipeline.caller.tts), cache_dir() / "caller-audio"
+            await clock.in_thread("load", shop.engine, "caller_tts", make_tts, pipeline.caller.tts),
+            cache_dir() / "caller-audio",
         )
         vad = make_vad(pipeline.vad)
         extra_files: dict[str, str] = {}
-        desk, database = await open_desk(resolved, clock, log, on_progress, stack, extra_files)
-        mind = await open_caller(resolved, clock, on_progress, stack)
+        desk, database = await open_desk(resolved, clock, log, on_progress, stack, extra_files, shop.servers)
+        mind = await open_caller(resolved, clock, on_progress, stack, shop.servers)
         caller = CallerLeg(
             mind,
             caller_tts,
@@ -142,6 +152,13 @@ async def voice_call(resolved: ResolvedCall, clock: RealClock, log: EventLog, on
             warnings=warnings,
             extra_files=extra_files,
         )
+
+
+def _stt(shop: Workshop, settings: SttSettings, said: SaidLog) -> SttEngine:
+    """The recogniser. A scripted one is told by each call what is said in it, so it is never kept."""
+    if isinstance(settings, ScriptedSttSettings):
+        return make_stt(settings, said.lookup)
+    return shop.engine("stt", make_stt, settings)
 
 
 async def _run_line(line: PhoneLine, agent: PipecatAgent, control: CallControl) -> None:

@@ -5,7 +5,8 @@ any loop. When nothing is, and the next timer lies ahead, it adds the gap to `sk
 latency is measured for real, and only dead air is skipped.
 
 Pipecat reads `time` itself, so a process that runs at this pace patches `time` (`patch_time`) before it imports
-Pipecat. One call per process at a time.
+Pipecat. One call per process at a time; the next one brings its own clock, which goes on where the last one stood, so
+that the monotonic times of a process never go back.
 """
 
 from __future__ import annotations
@@ -33,9 +34,11 @@ class FastClock(RealClock):
     def __init__(self, *, threads: int = 4) -> None:
         super().__init__(threads=threads)
         self.skipped_s = 0.0
+        self.carried_s = 0.0
+        """What the earlier clocks of this process skipped; in monotonic times only, the date owes them nothing."""
 
     def now_s(self) -> float:
-        return super().now_s() + self.skipped_s
+        return super().now_s() + self.carried_s + self.skipped_s
 
     def unix_s(self) -> float:
         return super().unix_s() + self.skipped_s
@@ -104,18 +107,50 @@ def run(main: Callable[[], Coroutine[Any, Any, T]], clock: RealClock) -> T:
         return runner.run(main())
 
 
+class _PatchedTime:
+    """Which clock the patched functions of this process follow."""
+
+    def __init__(self, clock: FastClock) -> None:
+        self.clock = clock
+
+    def follow(self, clock: FastClock) -> None:
+        """The next call's clock."""
+        if clock is not self.clock:
+            clock.carried_s = self.clock.carried_s + self.clock.skipped_s
+            self.clock = clock
+
+    def monotonic_shift_s(self) -> float:
+        return self.clock.carried_s + self.clock.skipped_s
+
+    def date_shift_s(self) -> float:
+        return self.clock.skipped_s
+
+
+_patched: _PatchedTime | None = None
+
+
 def patch_time(clock: FastClock) -> None:
     """Let `time.time`, `monotonic`, `perf_counter` and their `_ns` forms of this process include what was skipped.
 
-    Must run before anything imports Pipecat, which binds some of them at import.
+    Must run before anything imports Pipecat, which binds some of them at import, and again with each further call's
+    clock before anything reads that clock.
     """
-    for name in ("time", "monotonic", "perf_counter"):
-        setattr(time, name, _shifted(getattr(time, name), clock, 1))
-        setattr(time, f"{name}_ns", _shifted(getattr(time, f"{name}_ns"), clock, 1_000_000_000))
+    global _patched
+    if _patched is not None:
+        _patched.follow(clock)
+        return
+    _patched = _PatchedTime(clock)
+    for name, shift_s in (
+        ("time", _patched.date_shift_s),
+        ("monotonic", _patched.monotonic_shift_s),
+        ("perf_counter", _patched.monotonic_shift_s),
+    ):
+        setattr(time, name, _shifted(getattr(time, name), shift_s, 1))
+        setattr(time, f"{name}_ns", _shifted(getattr(time, f"{name}_ns"), shift_s, 1_000_000_000))
 
 
-def _shifted(original: Callable[[], Any], clock: FastClock, per_s: int) -> Callable[[], Any]:
-    """`original` plus the skipped time in its own unit (1 a second: float; 10^9 a second: int)."""
+def _shifted(original: Callable[[], Any], shift_s: Callable[[], float], per_s: int) -> Callable[[], Any]:
+    """`original` plus the shift in its own unit (1 a second: float; 10^9 a second: int)."""
     if per_s == 1:
-        return lambda: original() + clock.skipped_s
-    return lambda: original() + int(clock.skipped_s * per_s)
+        return lambda: original() + shift_s()
+    return lambda: original() + int(shift_s() * per_s)

@@ -20,9 +20,11 @@ from callm_voice.llm.embedded_server import ENVIRONMENT
 from callm_voice.llm.http_errors import http_errors
 from callm_voice.llm.prefix_cache import PrefixCache, prepare_folder
 from callm_voice.llm.process import ServerProcess
+from callm_voice.llm.server_pool import ServerPool
 from callm_voice.llm.spec import EmbeddedSpec, OpenAiSpec
 from callm_voice.llm.types import ChatRequest, StreamEvent, UsageReport
 
+MODULE = "callm_voice.llm.embedded_server"
 READY_S = 120.0
 """Loading half a gigabyte from a cold disk."""
 PREFILL_S = 600.0
@@ -41,8 +43,9 @@ class EmbeddedChatModel:
 
     def __init__(
         self, inner: OpenAiChatModel, server: ServerProcess, roles: Sequence[str], cache: PrefixCache, clock: Clock,
-        on_progress: Progress,
+        on_progress: Progress, *, pooled: bool = False,
     ) -> None:  # fmt: skip
+        self._pooled = pooled
         self.name = inner.name
         self.server = server
         self._inner, self._cache, self._clock, self._on_progress = inner, cache, clock, on_progress
@@ -53,13 +56,14 @@ class EmbeddedChatModel:
     @classmethod
     async def start(
         cls, spec: EmbeddedSpec, *, name: str, clock: Clock, roles: Sequence[str], on_progress: Progress,
-        weights_file: Path | None = None, cache_folder: Path | None = None,
+        weights_file: Path | None = None, cache_folder: Path | None = None, servers: ServerPool | None = None,
     ) -> EmbeddedChatModel:  # fmt: skip
         """Find the weight, start the server, wait until the model is loaded.
 
         Args:
             weights_file: instead of the listed weight (tests).
             cache_folder: instead of the machine's cache (tests).
+            servers: take a running server out of it, which stays when this model is closed.
 
         Raises:
             MissingWeightError, BadWeightError, MissingDependencyError: what is missing, and how to get it.
@@ -76,21 +80,25 @@ class EmbeddedChatModel:
         folder = cache_folder or paths.cache_dir() / "prefix"
         prepare_folder(folder)
         on_progress(f"loading {spec.weight}")
-        server = await ServerProcess.start(
-            "callm_voice.llm.embedded_server",
-            [
-                "--weights", str(path), "--slots", str(len(roles)), "--context", str(spec.context_tokens),
-                "--threads", str(spec.threads), "--threads-batch", str(spec.threads_batch), "--slot-dir", str(folder),
-            ],
-            what=f"the server of {spec.weight}", clock=clock, ready_s=READY_S, env=ENVIRONMENT,
-        )  # fmt: skip
+        options = [
+            "--weights", str(path), "--slots", str(len(roles)), "--context", str(spec.context_tokens),
+            "--threads", str(spec.threads), "--threads-batch", str(spec.threads_batch), "--slot-dir", str(folder),
+        ]  # fmt: skip
+        shared: dict[str, Any] = {
+            "what": f"the server of {spec.weight}", "clock": clock, "ready_s": READY_S, "env": ENVIRONMENT,
+        }  # fmt: skip
+        if servers is None:
+            server = await ServerProcess.start(MODULE, options, **shared)
+        else:
+            server = await servers.get(MODULE, options, **shared, for_whom=",".join(roles))
         try:
             cache = PrefixCache(folder, f"{digest}|{server.ready['server']}|{spec.context_tokens}")
             inner = OpenAiChatModel(_client_spec(spec, int(server.ready["port"])), clock, name=name)
         except BaseException:
-            await server.stop()
+            if servers is None:
+                await server.stop()
             raise
-        return cls(inner, server, roles, cache, clock, on_progress)
+        return cls(inner, server, roles, cache, clock, on_progress, pooled=servers is not None)
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
         """See `ChatModel.stream`.
@@ -129,10 +137,11 @@ class EmbeddedChatModel:
         await self._inner.warm()
 
     async def aclose(self) -> None:
-        """Close connections and end the server."""
+        """Close connections; end the server unless it is a pool's."""
         await self._inner.aclose()
         await self._http.aclose()
-        await self.server.stop()
+        if not self._pooled:
+            await self.server.stop()
 
     def _slot(self, role: str) -> int:
         if role not in self._slots:

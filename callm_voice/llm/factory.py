@@ -10,6 +10,7 @@ from callm_voice.core.errors import HarnessError
 from callm_voice.llm.client import OpenAiChatModel
 from callm_voice.llm.embedded import EmbeddedChatModel
 from callm_voice.llm.oracle import OracleChatModel
+from callm_voice.llm.server_pool import ServerPool
 from callm_voice.llm.spec import EmbeddedSpec, ModelSpec, OracleSpec
 from callm_voice.llm.types import ChatModel
 
@@ -20,7 +21,7 @@ def _silent(_: str) -> None:
 
 async def open_model(
     spec: ModelSpec, *, name: str, clock: Clock, script: Sequence[Mapping[str, Any]] | None = None,
-    roles: Sequence[str] = (), on_progress: Callable[[str], None] = _silent,
+    roles: Sequence[str] = (), on_progress: Callable[[str], None] = _silent, servers: ServerPool | None = None,
 ) -> ChatModel:  # fmt: skip
     """Open a model; servers of ours are started. Close it with `aclose`.
 
@@ -29,6 +30,7 @@ async def open_model(
         script: the dialogue, for the oracle and only for it.
         roles: the roles that will ask; an embedded model keeps a slot for each.
         on_progress: gets short lines while a model is loaded and prompts are read.
+        servers: servers of ours are taken out of it and stay when the model is closed.
 
     Raises:
         UsageError: an environment variable that the spec names is not set.
@@ -38,9 +40,11 @@ async def open_model(
     if isinstance(spec, OracleSpec):
         if script is None:
             raise HarnessError("the oracle needs a task's dialogue", stage="llm")
-        return await OracleChatModel.start(spec, script, name=name, clock=clock)
+        return await OracleChatModel.start(spec, script, name=name, clock=clock, servers=servers)
     if script is not None:
         raise HarnessError(f"a script was given to {name}, which is not the oracle", stage="llm")
     if isinstance(spec, EmbeddedSpec):
-        return await EmbeddedChatModel.start(spec, name=name, clock=clock, roles=roles, on_progress=on_progress)
+        return await EmbeddedChatModel.start(
+            spec, name=name, clock=clock, roles=roles, on_progress=on_progress, servers=servers
+        )
     return OpenAiChatModel(spec, clock, name=name)

@@ -3,6 +3,7 @@
     python -m callm_voice.llm.oracle_server --port 0 --script FILE --ttft-ms 250 --tokens-per-s 60
 
 It prints one JSON line with its port when it is ready, and ends when its stdin ends or its parent is gone.
+`PUT /oracle/script` gives a running server another script and empties its log.
 `GET /oracle/log` tells when each request was received and each answer's tokens were sent, in seconds of the system's
 monotonic clock, which every process of a machine shares.
 """
@@ -54,6 +55,7 @@ class OracleServer:
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/v1/models", self._models)
         app.router.add_get("/oracle/log", self._show_log)
+        app.router.add_put("/oracle/script", self._take_script)
         return app
 
     async def _models(self, _: web.Request) -> web.Response:
@@ -61,6 +63,14 @@ class OracleServer:
 
     async def _show_log(self, _: web.Request) -> web.Response:
         return web.json_response(self._log)
+
+    async def _take_script(self, request: web.Request) -> web.Response:
+        try:
+            self._steps = parse_script(json.loads(await request.read()))
+        except (ValueError, UsageError) as error:
+            return _refusal(f"oracle: {error}")
+        self._log = []
+        return web.json_response({"steps": len(self._steps)})
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         received_s = self._clock.now_s()
@@ -182,13 +192,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run until stdin ends."""
     parser = argparse.ArgumentParser(prog="oracle_server", description="Scripted OpenAI-compatible model server.")
     parser.add_argument("--port", type=int, default=0, help="0: any free port")
-    parser.add_argument("--script", type=Path, required=True, help="JSON file: the list of dialogue steps")
+    parser.add_argument("--script", type=Path, help="JSON file: the list of dialogue steps; without it none yet")
     parser.add_argument("--ttft-ms", type=float, default=250.0)
     parser.add_argument("--tokens-per-s", type=float, default=60.0)
     options = parser.parse_args(arguments)
     announce = take_stdout()
     try:
-        steps = parse_script(json.loads(options.script.read_text(encoding="utf-8")))
+        steps = parse_script(json.loads(options.script.read_text(encoding="utf-8"))) if options.script else ()
     except (OSError, ValueError) as error:
         parser.exit(2, f"{options.script}: {error}\n")
     except UsageError as error:
