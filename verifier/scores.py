@@ -6,7 +6,7 @@ import hashlib
 import math
 import random
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -20,10 +20,12 @@ class _Frozen(BaseModel):
 
 
 class Tally(_Frozen):
-    """The valid trials of one task by one model. Invalid trials are in neither number."""
+    """The valid trials of one task by one model over one line. Invalid trials are in neither number."""
 
     pack: str
     task: str
+    line: str = ""
+    """A task that was called over several lines has one tally for each; its value is the mean over them."""
     passed: int = Field(ge=0)
     trials: int = Field(ge=0)
 
@@ -39,14 +41,15 @@ class Score(_Frozen):
 
     k: int
     value: float | None
-    """Mean over tasks of pass^k; None if it is undefined for some task, or there are no tasks."""
+    """Mean over tasks of pass^k, of a task with several lines the mean over them; None if it is undefined for some
+    task, or there are no tasks."""
     low: float | None
     """The same with every missing trial, up to k a task, counted as failed. None without tasks."""
     high: float | None
     """The same with every missing trial counted as passed. None without tasks."""
     tasks: int
     undefined_tasks: int
-    """Tasks with fewer than k valid trials."""
+    """Tasks with fewer than k valid trials over some line."""
 
 
 class Interval(_Frozen):
@@ -77,22 +80,31 @@ def score(tallies: Sequence[Tally], k: int) -> Score:
     Raises:
         ValueError: k < 1, or a task stands twice.
     """
-    _refuse_twice(tallies)
-    values, low, high = [], [], []
-    for tally in tallies:
-        missing = max(0, k - tally.trials)
-        values.append(pass_hat_k(tally.passed, tally.trials, k))
-        low.append(pass_hat_k(tally.passed, tally.trials + missing, k))
-        high.append(pass_hat_k(tally.passed + missing, tally.trials + missing, k))
-    undefined = values.count(None)
+    values = task_values(tallies, k)
+    low = task_values([_filled(tally, k, passed=False) for tally in tallies], k)
+    high = task_values([_filled(tally, k, passed=True) for tally in tallies], k)
+    undefined = list(values.values()).count(None)
     return Score(
         k=k,
-        value=None if undefined else _mean(values),
-        low=_mean(low),
-        high=_mean(high),
-        tasks=len(tallies),
+        value=None if undefined else _mean(values.values()),
+        low=_mean(low.values()),
+        high=_mean(high.values()),
+        tasks=len(values),
         undefined_tasks=undefined,
     )
+
+
+def task_values(tallies: Sequence[Tally], k: int) -> dict[tuple[str, str], Fraction | None]:
+    """(pack, task) → pass^k, the mean over the task's lines; None if it is undefined over one of them. Sorted.
+
+    Raises:
+        ValueError: k < 1, or a task stands twice over one line.
+    """
+    _refuse_twice(tallies)
+    by_task: dict[tuple[str, str], list[Fraction | None]] = defaultdict(list)
+    for tally in tallies:
+        by_task[tally.pack, tally.task].append(pass_hat_k(tally.passed, tally.trials, k))
+    return {task: None if None in values else _mean_of(values) for task, values in sorted(by_task.items())}
 
 
 def interval(
@@ -103,18 +115,33 @@ def interval(
     Neither the order of the tasks nor the machine changes it: the draws come from `random.Random(seed).random()`, whose
     sequence Python guarantees. None where the score is undefined, or over fewer than two tasks.
     """
-    _refuse_twice(tallies)
-    values = {(tally.pack, tally.task): pass_hat_k(tally.passed, tally.trials, k) for tally in tallies}
-    strata: dict[str, list[float]] = defaultdict(list)
-    for (pack, _), value in sorted(values.items(), key=lambda item: item[0]):
+    by_pack: dict[str, list[float]] = defaultdict(list)
+    for (pack, _), value in task_values(tallies, k).items():
         if value is None:
             return None
-        strata[pack].append(float(value))
-    if len(tallies) < 2:
+        by_pack[pack].append(float(value))
+    return bootstrap_mean(by_pack, level=level, resamples=resamples, seed=seed)
+
+
+def bootstrap_mean(
+    by_pack: Mapping[str, Sequence[float]],
+    *,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = BOOTSTRAP_SEED,
+) -> Interval | None:
+    """Percentile bootstrap of the mean of one value a task, drawn with replacement within each pack.
+
+    The order of the packs does not count, that of the values in a pack does: give them sorted by task. None over fewer
+    than two tasks.
+    """
+    strata = [values for _, values in sorted(by_pack.items())]
+    tasks = sum(map(len, strata))
+    if tasks < 2:
         return None
     draw = random.Random(seed).random
     means = sorted(
-        math.fsum(stratum[int(draw() * len(stratum))] for stratum in strata.values() for _ in stratum) / len(values)
+        math.fsum(stratum[int(draw() * len(stratum))] for stratum in strata for _ in stratum) / tasks
         for _ in range(resamples)
     )
     tail = (1 - level) / 2
@@ -122,12 +149,26 @@ def interval(
     return Interval(low=means[first], high=means[last], level=level, resamples=resamples)
 
 
+def _filled(tally: Tally, k: int, *, passed: bool) -> Tally:
+    """The tally with its missing trials, up to k, counted as passed or as failed."""
+    missing = max(0, k - tally.trials)
+    return tally.model_copy(
+        update={"trials": tally.trials + missing, "passed": tally.passed + (missing if passed else 0)}
+    )
+
+
 def _refuse_twice(tallies: Sequence[Tally]) -> None:
-    for (pack, task), times in Counter((tally.pack, tally.task) for tally in tallies).items():
+    for (pack, task, line), times in Counter((tally.pack, tally.task, tally.line) for tally in tallies).items():
         if times > 1:
-            raise ValueError(f"{pack}/{task} stands {times} times; one tally a task")
+            over = f" over {line}" if line else ""
+            raise ValueError(f"{pack}/{task}{over} stands {times} times; one tally a task")
 
 
-def _mean(values: Sequence[Fraction | None]) -> float | None:
+def _mean(values: Iterable[Fraction | None]) -> float | None:
+    mean = _mean_of([value for value in values if value is not None])
+    return None if mean is None else float(mean)
+
+
+def _mean_of(values: Sequence[Fraction | None]) -> Fraction | None:
     known = [value for value in values if value is not None]
-    return float(sum(known, Fraction(0)) / len(known)) if known else None
+    return sum(known, Fraction(0)) / len(known) if known else None

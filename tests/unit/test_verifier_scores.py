@@ -98,3 +98,18 @@ def test_tasks_are_drawn_within_their_pack() -> None:
 def test_an_undefined_score_has_no_interval() -> None:
     assert interval(tallies((5, 5), (3, 3)), 5) is None
     assert interval(tallies((5, 5)), 5) is None
+
+
+def test_a_task_over_several_lines_counts_once_by_the_mean_over_them() -> None:
+    of_one = [Tally(pack="p", task="a", line=line, passed=c, trials=1) for line, c in (("x", 1), ("y", 0), ("z", 0))]
+    found = score([*of_one, Tally(pack="p", task="b", line="x", passed=1, trials=1)], 1)
+    assert (found.value, found.tasks) == (pytest.approx(2 / 3), 2)
+
+
+def test_a_task_with_too_few_trials_over_one_line_is_undefined() -> None:
+    lines = [
+        Tally(pack="p", task="a", line="x", passed=5, trials=5),
+        Tally(pack="p", task="a", line="y", passed=4, trials=4),
+    ]
+    found = score(lines, 5)
+    assert (found.value, found.undefined_tasks, found.low, found.high) == (None, 1, 0.5, 1.0)
