@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -80,3 +81,5 @@ class GoldFile(_Frozen):
     """`table.column` (or `*.column`) to the reason why it is ignored."""
     arg_types: dict[str, dict[str, ArgType]] = Field(default_factory=dict)
     """tool → argument → how it is normalised. An argument that is not listed is compared by its JSON type."""
+    now: dt.datetime | None = None
+    """The pack's frozen date and time. No gate looks at it; who reads the caller's "next Tuesday" does."""

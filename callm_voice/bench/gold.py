@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,12 +58,14 @@ def gold_file(
     seed: State,
     ignored_columns: Mapping[str, str],
     arg_types: Mapping[str, Mapping[str, ArgType]],
+    now: dt.datetime | None = None,
 ) -> GoldFile:
     """What goes into `gold.json`: all that the verifier needs beside the record and the state.
 
     Args:
         task_id: `PACK/TASK`.
         task_gold: with a `TaskGold`, errors name its file and line.
+        now: the pack's frozen date and time.
 
     Raises:
         ConfigError: the gold state does not fit the seed: an unknown table or column, or a row that is not picked.
@@ -82,4 +85,5 @@ def gold_file(
         seed=seed,
         ignored_columns=dict(ignored_columns),
         arg_types={tool: dict(types) for tool, types in arg_types.items()},
+        now=now,
     )

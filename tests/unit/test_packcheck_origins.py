@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 from support.small_pack import TASK, checked, problems_of
 
-from callm_voice.bench.packcheck.said import says
+from callm_voice.caller.says import says
 
 pytestmark = pytest.mark.unit
 NOW = dt.datetime.fromisoformat("2026-08-18T09:30")  # a Tuesday

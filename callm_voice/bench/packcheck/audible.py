@@ -17,9 +17,9 @@ import numpy as np
 from callm_voice.audio.pcm import split_frames
 from callm_voice.bench.packcheck.findings import Origin
 from callm_voice.bench.packcheck.origins import caller_lines
-from callm_voice.bench.packcheck.said import compact, says
 from callm_voice.bench.packcheck.tasks import Loaded
 from callm_voice.caller.facts import Facts
+from callm_voice.caller.says import compact, says
 from callm_voice.caller.traits import digit_groups, spelled
 from callm_voice.caller.voice import Voice
 from callm_voice.core.clock import Clock

@@ -16,8 +16,8 @@ from typing import Any
 
 from callm_voice.bench.packcheck.findings import Origin
 from callm_voice.bench.packcheck.play import HandDesk, Played
-from callm_voice.bench.packcheck.said import says, says_text
 from callm_voice.bench.packcheck.tasks import Loaded
+from callm_voice.caller.says import says, says_text
 from callm_voice.caller.script import load_script
 from callm_voice.desk.tools import TRANSFER_PREFIX, Tool
 from verifier.gold import ArgType

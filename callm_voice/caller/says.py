@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from typing import Any
+from typing import Any, Literal
 
 from num2words import num2words
 
-from verifier.gold import ArgType
 from verifier.normalise import canonical
+
+ValueType = Literal[
+    "string", "name", "integer", "number", "boolean", "date", "time", "datetime", "phone", "array", "object"
+]
+"""The verifier's types of arguments. Its own list stands with gold, which this room does not see."""
 
 MIN_COMPACT = 4
 """Letters and digits that a value needs before it may stand anywhere in a text without its spaces and marks."""
@@ -24,11 +28,11 @@ _NEAR = {-1: r"\byesterday\b", 0: r"\b(today|tonight|this (morning|afternoon|eve
 """Days from the frozen date → the words for it."""
 
 
-def says(text: str, value: Any, arg_type: ArgType | None, now: dt.datetime) -> bool:
+def says(text: str, value: Any, arg_type: ValueType | None, now: dt.datetime | None) -> bool:
     """Whether the value can be taken from the text.
 
     Args:
-        now: the pack's frozen date, for "tomorrow" and "next Tuesday".
+        now: the pack's frozen date, for "tomorrow" and "next Tuesday"; None: such words say nothing.
     """
     form = canonical(value, arg_type)
     plain = form[1] if isinstance(form, tuple) and len(form) == 2 and form[0] == arg_type else value
@@ -47,7 +51,7 @@ def says(text: str, value: Any, arg_type: ArgType | None, now: dt.datetime) -> b
     return says_text(text, str(value), by_word=arg_type == "name")
 
 
-def says_date(text: str, day: dt.date, now: dt.datetime) -> bool:
+def says_date(text: str, day: dt.date, now: dt.datetime | None) -> bool:
     """2026-08-24, 8/24, August 24, the 24th of August, tomorrow, Monday (if it is near)."""
     lower, month = text.lower(), _MONTHS[day.month - 1]
     number = rf"(the )?({day.day}(st|nd|rd|th)?|{num2words(day.day, to='ordinal').replace('-', '[- ]')})"
@@ -56,6 +60,18 @@ def says_date(text: str, day: dt.date, now: dt.datetime) -> bool:
         rf"\b{day.isoformat()}\b", rf"\b0?{day.month}/0?{day.day}\b", rf"\b{name},? {number}\b",
         rf"\b{number}( of)? {name}\b",
     ]  # fmt: skip
+    if now is not None:
+        forms += _relative(day, now, number)
+    if day.day == 1:
+        forms.append(rf"\b(first|beginning|start) of ({name}|next month|the month)\b|\b(from|in|until) {name}\b")
+    if (day + dt.timedelta(days=1)).day == 1:
+        forms.append(rf"\bend of ({name}|the month|this month|next month)\b")
+    return any(re.search(form, lower) for form in forms)
+
+
+def _relative(day: dt.date, now: dt.datetime, number: str) -> list[str]:
+    """Patterns of words that mean the day as seen from the frozen date."""
+    forms = []
     away = (day - now.date()).days
     if away in _NEAR:
         forms.append(_NEAR[away])
@@ -67,13 +83,9 @@ def says_date(text: str, day: dt.date, now: dt.datetime) -> bool:
         forms.append(rf"\b(in )?({weeks}|{away // 7}|a) weeks?\b")
     if away > 0:
         forms.append(rf"\bin ({num2words(away)}|{away}) days?\b")
-    if day.day == 1:
-        forms.append(rf"\b(first|beginning|start) of ({name}|next month|the month)\b|\b(from|in|until) {name}\b")
-    if (day + dt.timedelta(days=1)).day == 1:
-        forms.append(rf"\bend of ({name}|the month|this month|next month)\b")
     if day.weekday() == 0 and 0 < away <= 7:
         forms.append(r"\bnext week\b")
-    return any(re.search(form, lower) for form in forms)
+    return forms
 
 
 def says_time(text: str, moment: dt.time) -> bool:
