@@ -212,7 +212,7 @@ def make_record(made: MadeCall) -> tuple[CallRecord, Draft, list[Event]]:
         completion_tokens=sum(i.completion_tokens or 0 for i in inferences),
     )  # fmt: skip
     fields: dict[str, Any] = {
-        "product_version": "0.1.0", "started_at": "2026-01-31T09:30:00Z",
+        "product_version": "0.1.0", "started_at": f"2026-01-31T09:3{made.attempt - 1}:00Z",
         "duration_ms": 0.0 if by_text else TURN_MS * 5, "ticks": 0 if by_text else int(TURN_MS * 5 / 20),
         "rate_hz": 0 if by_text else RATE_HZ,
         "config": CallConfig(
