@@ -35,6 +35,7 @@ from callm_voice.core.events import from_jsonl
 from callm_voice.core.runfolder import EVENTS_FILE, ORACLE_FILE, load_record
 from callm_voice.line.profile import LineProfile, load_profile
 from callm_voice.pipeline.spec import load_pipeline
+from callm_voice.speech.voices import choose
 
 TASK = "calibration/C1-E1"
 TTFTS_MS = (50.0, 250.0, 900.0, 3000.0)
@@ -68,7 +69,9 @@ def calibrate(plan: Plan, on_progress: Callable[[str], None]) -> Calibration:
     profile = load_profile(plan.line)
     cases: list[Case] = []
     for name in plan.pipelines:
-        voices = Voices(load_pipeline(name), profile)
+        pipeline = load_pipeline(name)
+        seed = call_spec(plan, name, 0.0).seed
+        voices = Voices(pipeline, profile, choose(pipeline.caller.tts, seed=seed, task=TASK))
         for ttft_ms in plan.ttfts_ms:
             spec = call_spec(plan, name, ttft_ms)
             on_progress(f"calling with {name} engines, first token after {ttft_ms:g} ms")

@@ -32,6 +32,7 @@ from callm_voice.line.profile import LineProfile
 from callm_voice.pipeline.spec import PipelineSpec
 from callm_voice.speech.factory import make_tts
 from callm_voice.speech.tts_cache import CachedTts
+from callm_voice.speech.voices import ChosenVoice
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,10 @@ class Voices:
         SetupError, EngineError: an engine cannot be opened.
     """
 
-    def __init__(self, pipeline: PipelineSpec, profile: LineProfile) -> None:
+    def __init__(self, pipeline: PipelineSpec, profile: LineProfile, caller: ChosenVoice) -> None:
         self._profile = profile
         self._agent = make_tts(pipeline.tts)
-        self._caller = CachedTts(make_tts(pipeline.caller.tts), cache_dir() / "caller-audio")
+        self._caller = CachedTts(make_tts(caller.settings), cache_dir() / "caller-audio")
         self._made: dict[tuple[str, str, int], Pcm] = {}
 
     def agent(self, spoken: str) -> Pcm:

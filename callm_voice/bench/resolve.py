@@ -18,6 +18,7 @@ from callm_voice.line.profile import LineProfile, load_profile
 from callm_voice.llm.oracle_script import check_script
 from callm_voice.llm.spec import NamedSpec, parse_model_arg
 from callm_voice.pipeline.spec import PipelineSpec, load_pipeline
+from callm_voice.speech.voices import ChosenVoice, choose
 from verifier.gold import GoldFile
 
 CALLER_PREFIX = "llm:"
@@ -39,6 +40,8 @@ class ResolvedCall:
     """None: text mode."""
     model: NamedSpec
     caller_model: NamedSpec | None
+    caller_voice: ChosenVoice
+    """Drawn, if the pipeline has several."""
 
 
 def resolve(spec: CallSpec, shop: Workshop | None = None) -> ResolvedCall:
@@ -75,6 +78,7 @@ def resolve(spec: CallSpec, shop: Workshop | None = None) -> ResolvedCall:
         caller_model=parse_model_arg(caller_model, pipeline.models) if caller_model else None,
     )
 
+        caller_voice=choose(pipeline.caller.tts, seed=spec.seed, task=task_name, wish=task.brief.voice),
 
 def pack_dir(name: str) -> Path:
     """The folder of a pack, by name or by its path.

@@ -56,7 +56,7 @@ async def voice_call(
         stt = await clock.in_thread("load", _stt, shop, pipeline.stt, said)
         tts = await clock.in_thread("load", shop.engine, "tts", make_tts, pipeline.tts)
         caller_tts = CachedTts(
-            await clock.in_thread("load", shop.engine, "caller_tts", make_tts, pipeline.caller.tts),
+            await clock.in_thread("load", shop.engine, "caller_tts", make_tts, resolved.caller_voice.settings),
             cache_dir() / "caller-audio",
         )
         vad = make_vad(pipeline.vad)
@@ -139,7 +139,7 @@ async def voice_call(
                 "stt": stt.info.model_copy(update={"work": agent.stt_work}),
                 "vad": vad.info,
                 "tts": tts.info,
-                "caller_tts": caller_tts.info.model_copy(update={"work": caller.work}),
+                "caller_tts": _caller_info(caller_tts.info, resolved, caller.work),
                 "endpointing": agent.endpointing_info,
                 "codec": codec_info(profile, line.delay_ms),
             },
@@ -182,6 +182,11 @@ async def _run_line(line: PhoneLine, agent: PipecatAgent, control: CallControl) 
 
 
 def codec_info(profile: LineProfile, delay_ms: float) -> EngineInfo:
+def _caller_info(info: EngineInfo, resolved: ResolvedCall, work: dict[str, float]) -> EngineInfo:
+    """The caller's voice as it was, with the name under which it was drawn."""
+    return info.model_copy(update={"work": work, "settings": {**info.settings, **resolved.caller_voice.record()}})
+
+
     """The line as an engine of the record."""
     return EngineInfo(
         engine=profile.codec,

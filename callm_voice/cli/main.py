@@ -9,7 +9,7 @@ import traceback
 import typer
 
 from callm_voice import __version__
-from callm_voice.cli import calibrate, call, demo, doctor, models, packs, profile, show, verify
+from callm_voice.cli import calibrate, call, demo, doctor, models, packs, profile, show, verify, voices
 from callm_voice.cli.common import say
 from callm_voice.core.errors import CallmError
 
@@ -29,6 +29,7 @@ app.command("show")(show.show)
 app.command("profile")(profile.profile)
 app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
+app.command("voices")(voices.voices)
 app.add_typer(models.app, name="models")
 app.add_typer(packs.app, name="packs")
 

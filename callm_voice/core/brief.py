@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
+
+
+Sex = Literal["female", "male"]
+Accent = Literal["american", "british"]
 
 
 class _Strict(BaseModel):
@@ -61,6 +65,13 @@ class Never(_Strict):
     reason: str = ""
 
 
+class VoiceWish(_Strict):
+    """What a task wants of its caller's voice; a pipeline with one voice has that one all the same."""
+
+    sex: Sex | None = None
+    accent: Accent | None = None
+
+
 class Brief(_Strict):
     """What the caller is given."""
 
@@ -68,6 +79,8 @@ class Brief(_Strict):
     """In written form: `date_of_birth: "1972-06-30"`, `mobile: 212-555-0133`."""
     script: str
     """Locked prose, as the LLM caller gets it and the task page shows it."""
+    voice: VoiceWish | None = None
+    """Left out: any of the pipeline's voices."""
     opening: str
     """The caller's first words, after the greeting."""
     beats: tuple[Beat, ...]

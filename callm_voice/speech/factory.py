@@ -9,6 +9,7 @@ from callm_voice.speech.settings import (
     EndpointingSettings,
     EnergyVadSettings,
     HibariSettings,
+    KokoroSettings,
     PiperSettings,
     ScriptedSttSettings,
     ScriptedTtsSettings,
@@ -19,6 +20,7 @@ from callm_voice.speech.settings import (
 from callm_voice.speech.stt_scripted import Lookup, ScriptedStt
 from callm_voice.speech.stt_whisper import WhisperStt
 from callm_voice.speech.tts_hibari import HibariTts
+from callm_voice.speech.tts_kokoro import KokoroTts
 from callm_voice.speech.tts_piper import PiperTts
 from callm_voice.speech.tts_scripted import ScriptedTts
 from callm_voice.speech.vad_energy import EnergyVad
@@ -26,7 +28,7 @@ from callm_voice.speech.vad_silero import SileroVad
 from callm_voice.speech.vad_webrtc import WebrtcVad
 
 
-def make_tts(settings: PiperSettings | HibariSettings | ScriptedTtsSettings) -> TtsEngine:
+def make_tts(settings: PiperSettings | HibariSettings | KokoroSettings | ScriptedTtsSettings) -> TtsEngine:
     """A warm voice.
 
     Raises:
@@ -38,6 +40,8 @@ def make_tts(settings: PiperSettings | HibariSettings | ScriptedTtsSettings) -> 
             return PiperTts(settings)
         case HibariSettings():
             return HibariTts(settings)
+        case KokoroSettings():
+            return KokoroTts(settings)
         case ScriptedTtsSettings():
             return ScriptedTts(settings)
 

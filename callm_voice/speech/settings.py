@@ -13,6 +13,11 @@ Positive = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
+KokoroVoice = Literal[
+    "af_bella", "af_kore", "af_sarah", "am_fenrir", "am_michael", "am_puck", "bf_emma", "bf_isabella", "bm_daniel",
+    "bm_fable", "bm_george", "bm_lewis",
+]  # fmt: skip
+"""The styles that `kokoro-styles` of the weights table holds."""
 class _Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -45,6 +50,20 @@ class HibariSettings(_Settings):
 
 class ScriptedTtsSettings(_Settings):
     """Speech-shaped sound of the right length, without any model."""
+class KokoroSettings(_Settings):
+    """Kokoro-82M, int8: one style of many. Too slow for an agent on a CPU; a caller's lines are made ahead and kept."""
+
+    engine: Literal["kokoro"] = "kokoro"
+    voice: KokoroVoice = "af_bella"
+    """`a`merican or `b`ritish, `f`emale or `m`ale, and a name."""
+    speed: Annotated[float, Field(ge=0.5, le=2)] = 1.0
+    sentence_pause_ms: Annotated[int, Field(ge=0, le=2000)] = 200
+    """Silence between sentences; the voice's own is long enough to be taken for the end of the turn."""
+    peak_dbov: Annotated[float, Field(le=0)] = -3.0
+    threads: Annotated[int, Field(ge=1)] = 1
+    """Of the synthesis; it does not change the sound."""
+
+
 
     engine: Literal["scripted"] = "scripted"
     words_per_min: Positive = 150.0
@@ -154,6 +173,8 @@ class EndpointingSettings(_Settings):
     """Frames quieter than this are never speech; None: no gate."""
 
 
-TtsSettings = Annotated[PiperSettings | HibariSettings | ScriptedTtsSettings, Field(discriminator="engine")]
+TtsSettings = Annotated[
+    PiperSettings | HibariSettings | KokoroSettings | ScriptedTtsSettings, Field(discriminator="engine")
+]
 SttSettings = Annotated[WhisperSettings | ScriptedSttSettings, Field(discriminator="engine")]
 VadSettings = Annotated[WebrtcVadSettings | SileroVadSettings | EnergyVadSettings, Field(discriminator="engine")]

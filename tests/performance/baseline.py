@@ -177,7 +177,7 @@ async def _converse(who: str, base_url: str) -> list[float | None]:
         stack.callback(clock.close)
         log = EventLog(clock)
         voice = Voice(
-            CachedTts(make_tts(resolved.pipeline.caller.tts), paths.cache_dir() / "caller-audio"),
+            CachedTts(make_tts(resolved.caller_voice.settings), paths.cache_dir() / "caller-audio"),
             clock, rate_hz=setting.rate_hz, to_spoken=to_spoken, seed=1,
         )  # fmt: skip
         caller = PlayedCaller([(await voice.line(said)).pcm for said, _ in TALK], setting.rate_hz)

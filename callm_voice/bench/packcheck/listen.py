@@ -14,6 +14,7 @@ from callm_voice.line.profile import load_profile
 from callm_voice.pipeline.spec import load_pipeline
 from callm_voice.speech.factory import make_stt, make_tts
 from callm_voice.speech.tts_cache import CachedTts
+from callm_voice.speech.voices import choose
 
 PIPELINE, LINE = "cpu", "pstn-g711u"
 """Whose caller speaks and whose recogniser listens; the line between them."""
@@ -27,7 +28,8 @@ async def open_audition(clock: Clock) -> Audition:
         EngineError: an engine cannot be loaded.
     """
     pipeline = load_pipeline(PIPELINE)
-    tts = CachedTts(await clock.in_thread("load", make_tts, pipeline.caller.tts), cache_dir() / "caller-audio")
+    voice = choose(pipeline.caller.tts, seed=0, task="packs check")
+    tts = CachedTts(await clock.in_thread("load", make_tts, voice.settings), cache_dir() / "caller-audio")
     stt = await clock.in_thread("load", make_stt, pipeline.stt, None)
     return Audition(tts, stt, load_profile(LINE), clock)
 
