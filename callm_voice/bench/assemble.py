@@ -12,7 +12,7 @@ from callm_voice import __version__
 from callm_voice.bench.resolve import ResolvedCall
 from callm_voice.caller.audit import audit_caller
 from callm_voice.core.clock import Pace, utc_stamp
-from callm_voice.core.events import EndReason, Event
+from callm_voice.core.events import EndReason, Event, Failed
 from callm_voice.core.latency import LatencySummary
 from callm_voice.core.record import CallConfig, CallRecord, EngineInfo, Outcome, TranscriptTurn, Usage, WallTime
 from callm_voice.line.leg import PTIME_MS
@@ -99,7 +99,11 @@ def judge(resolved: ResolvedCall, result: CallResult) -> tuple[Outcome, Verdict 
     """A call that something of ours or around us broke is neither pass nor fail; every other call has a verdict."""
     if result.fault is not None:
         kind: Literal["harness", "infrastructure"] = "infrastructure" if result.fault == "infrastructure" else "harness"
-        return Outcome(status="invalid", invalid_kind=kind, end_reason=result.reason, detail=result.detail), None
+        asked_s = next((e.retry_after_s for e in result.events if isinstance(e, Failed) and e.retry_after_s), None)
+        outcome = Outcome(
+            status="invalid", invalid_kind=kind, end_reason=result.reason, detail=result.detail, retry_after_s=asked_s
+        )
+        return outcome, None
     faults = audit_caller(
         resolved.task.brief, result.transcript, caller=resolved.spec.caller, end_reason=result.reason,
         detail=result.detail,

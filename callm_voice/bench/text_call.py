@@ -62,7 +62,10 @@ async def text_call(
             reason, detail = dialogue.end, dialogue.detail
         except CallmError as caught:
             error, reason, detail = caught, "model_error", caught.one_line()
-            log.emit(Failed, stage=caught.stage, fault=caught.fault, message=caught.message)
+            log.emit(
+                Failed, stage=caught.stage, fault=caught.fault, message=caught.message,
+                retry_after_s=caught.retry_after_s,
+            )  # fmt: skip
         log.emit(CallEnded, reason=reason, detail=detail)
         return CallResult(
             started_unix_s=started_unix_s,

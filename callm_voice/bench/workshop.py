@@ -16,6 +16,8 @@ from pydantic import BaseModel
 from callm_voice.desk.pack import Pack, load_pack
 from callm_voice.llm.server_pool import ServerPool
 
+MAX_ENGINES = 4
+"""Of one part. A run has one recogniser and one agent's voice, but as many callers' voices as there are."""
 E = TypeVar("E")
 S = TypeVar("S", bound=BaseModel)
 
@@ -45,9 +47,11 @@ class Workshop:
             part: the agent's voice and the caller's never share an engine, as the two may speak at once.
         """
         key = (part, settings.model_dump_json())
-        if key not in self._engines:
-            self._engines[key] = make(settings)
-        found: E = self._engines[key]
+        found: E = self._engines.pop(key, None) or make(settings)
+        same_part = [other for other in self._engines if other[0] == part]
+        for other in same_part[: max(0, len(same_part) - MAX_ENGINES + 1)]:
+            del self._engines[other]
+        self._engines[key] = found  # last: the most recently used
         return found
 
     def drop(self) -> None:

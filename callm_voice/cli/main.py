@@ -9,7 +9,10 @@ import traceback
 import typer
 
 from callm_voice import __version__
-from callm_voice.cli import calibrate, call, demo, doctor, models, packs, profile, show, verify, voices
+from callm_voice.cli import calibrate, call, demo, doctor, models, packs, profile, score, show, verify, voices
+from callm_voice.cli import retry as retry_command
+from callm_voice.cli import run as run_command
+from callm_voice.cli import status as status_command
 from callm_voice.cli.common import say
 from callm_voice.core.errors import CallmError
 
@@ -23,9 +26,13 @@ app = typer.Typer(
     "to a real recogniser; the model works the desk; a deterministic verifier scores the call.",
 )
 app.command("call")(call.call)
+app.command("run")(run_command.run)
+app.command("status")(status_command.status)
+app.command("retry")(retry_command.retry)
 app.command("calibrate")(calibrate.calibrate)
 app.command("verify")(verify.verify)
 app.command("show")(show.show)
+app.command("score")(score.score)
 app.command("profile")(profile.profile)
 app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)

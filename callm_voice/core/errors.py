@@ -43,6 +43,9 @@ class CallmError(Exception):
     fault: Fault = "harness"
     default_stage: Stage = "config"
 
+    retry_after_s: float | None = None
+    """How long the server that failed asked to be left alone."""
+
     def __init__(self, message: str, *, hint: str = "", stage: Stage | None = None) -> None:
         super().__init__(message)
         self.message = message

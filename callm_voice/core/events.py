@@ -19,7 +19,7 @@ Cause = Literal["greeting", "caller_turn", "tool_result", "handoff"]
 Mark = Literal["stream_opened", "first_chunk", "first_reasoning", "first_token", "first_speakable", "last_token"]
 EndReason = Literal[
     "caller_hangup", "agent_hangup", "max_duration", "max_turns", "silence", "engine_error", "model_error",
-    "harness_error", "cancelled",
+    "max_cost", "harness_error", "cancelled",
 ]  # fmt: skip
 
 
@@ -289,6 +289,8 @@ class Failed(Event):
     stage: str
     fault: str
     message: str
+    retry_after_s: float | None = None
+    """How long the model's server asked to be left alone."""
 
 
 AnyEvent = Annotated[

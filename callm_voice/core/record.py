@@ -87,6 +87,8 @@ class Outcome(_Frozen):
     invalid_kind: Literal["harness", "infrastructure", "caller"] | None = None
     end_reason: EndReason
     detail: str = ""
+    retry_after_s: float | None = None
+    """How long the model's server asked to be left alone, if that ended the call."""
 
 
 class WallTime(_Frozen):

@@ -28,6 +28,8 @@ ORACLE_FILE = "oracle.jsonl"
 """Only of a call with the oracle: what its server saw and sent, and when, one request a line (see `llm.oracle`)."""
 MAX_NAME = 100
 """Characters of a folder name that is made from a model's or a line's name."""
+SUPERSEDED = "superseded"
+"""Folder of a run with scored calls that were made again on request; they stand in `plan.json` and count no more."""
 _PARTIAL = ".partial"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+-]+")
 
@@ -137,5 +139,6 @@ def load_record(folder: Path) -> CallRecord:
 
 
 def find_calls(folder: Path) -> list[Path]:
-    """All finished call folders at or below `folder`, sorted."""
-    return sorted(p.parent for p in folder.rglob(RECORD_FILE) if not p.parent.name.endswith(_PARTIAL))
+    """All finished call folders at or below `folder`, sorted; not those that a run set aside (`superseded/`)."""
+    found = (p.parent for p in folder.rglob(RECORD_FILE) if not p.parent.name.endswith(_PARTIAL))
+    return sorted(p for p in found if SUPERSEDED not in p.relative_to(folder).parts)

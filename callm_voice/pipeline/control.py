@@ -34,7 +34,9 @@ class CallControl:
         if self._over.is_set():
             return
         self.error = error
-        self._log.emit(Failed, stage=error.stage, fault=error.fault, message=error.message)
+        self._log.emit(
+            Failed, stage=error.stage, fault=error.fault, message=error.message, retry_after_s=error.retry_after_s
+        )
         reason: EndReason = "harness_error"
         if isinstance(error, ModelError):
             reason = "model_error"

@@ -1,0 +1,1 @@
+"""A whole benchmark: the plan, its workers, resume, retries."""
