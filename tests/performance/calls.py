@@ -14,7 +14,7 @@ from callm_voice.core.record import CallRecord
 HERE = Path(__file__).parent
 LIMIT_S = 420
 TASK = "healthcare/C5-H1"
-TASKS = ("healthcare/C1-E1", "healthcare/C2-M1", TASK)
+TASKS = ("healthcare/C1-E1", "healthcare/C1-M1", TASK)
 ORACLE = "oracle"
 """As it comes: 250 ms to the first token, 60 tokens a second."""
 ORACLE_AT_ONCE = "oracle?ttft_ms=0&tokens_per_s=10000"

@@ -19,7 +19,7 @@ from verifier.verify import verify
 pytestmark = pytest.mark.unit
 
 HEALTHCARE = installed_data_dir() / "packs" / "healthcare"
-TASKS = ("C1-E1", "C2-M1", "C5-H1")
+TASKS = sorted(path.stem for path in (HEALTHCARE / "tasks").glob("*.yaml"))
 MARIA = {"full_name": "Maria Alvarez", "dob": "1972-06-30"}
 
 CONSULT = {
@@ -464,7 +464,8 @@ def test_an_unknown_office_is_answered_with_those_that_there_are(desk: Desk) -> 
 def test_a_message_goes_to_the_team_of_its_topic(maria: Desk) -> None:
     for _ in range(2):
         assert (
-            maria.anywhere("take_message", topic="test_results", message="Asks for them.")["data"]["team"] == "nurses"
+            maria.anywhere("take_message", topic="medical_question", message="Asks if it hurts.")["data"]["team"]
+            == "nurses"
         )
     assert len(maria.state()["messages"]) == len(healthcare().seed_state()["messages"]) + 1
 
@@ -472,11 +473,11 @@ def test_a_message_goes_to_the_team_of_its_topic(maria: Desk) -> None:
 # --- prompts --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["router", "identity", "billing", "scheduling"])
+@pytest.mark.parametrize("name", sorted(healthcare().roles))
 def test_what_a_role_sees_is_of_production_length(name: str) -> None:
-    """Prompt, policies and tool schemas: 2,500 to 4,000 tokens, at four characters a token."""
+    """Prompt, policies and tool schemas: 2,500 to 7,000 tokens, at four characters a token."""
     role = healthcare().role(name)
-    assert 2500 <= (len(role.system_prompt) + len(json.dumps(role.tool_schemas))) / 4 <= 4000
+    assert 2500 <= (len(role.system_prompt) + len(json.dumps(role.tool_schemas))) / 4 <= 7000
 
 
 def test_every_tool_belongs_to_a_role() -> None:

@@ -20,7 +20,7 @@ from callm_voice.llm.oracle_script import check_script
 pytestmark = pytest.mark.unit
 
 HEALTHCARE = installed_data_dir() / "packs" / "healthcare"
-TASKS = ("C1-E1", "C2-M1", "C5-H1")
+TASKS = sorted(path.stem for path in (HEALTHCARE / "tasks").glob("*.yaml"))
 GREETING = "Straus Dermatology, how can I help?"
 
 
@@ -217,9 +217,9 @@ async def test_c1_e1_declines_to_move_the_visit() -> None:
     )
 
 
-async def test_c2_m1_corrects_the_office_only_after_it_heard_times() -> None:
+async def test_c1_m1_corrects_the_office_only_after_it_heard_times() -> None:
     await hear_all(
-        "C2-M1",
+        "C1-M1",
         [
             (GREETING, "opening"),
             ("Could I have your name and date of birth?", "'Thomas Whitfield'"),
