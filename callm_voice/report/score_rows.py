@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from callm_voice.core.errors import ConfigError, NotFoundError
 from callm_voice.core.events import Cause
 from callm_voice.core.record import CallRecord
-from callm_voice.core.runfolder import GOLD_FILE, RECORD_FILE, STATE_FILE, find_calls, load_record
+from callm_voice.core.runfolder import GOLD_FILE, RECORD_FILE, STATE_FILE, SUPERSEDED, find_calls, load_record
 from callm_voice.report.blame import CallBlame, blame_call
 from verifier import VERIFIER_VERSION
 from verifier.gold import GoldFile
@@ -23,8 +23,6 @@ from verifier.verdict import Verdict
 from verifier.verify import verify
 
 TEXT_LINE = "text"
-SUPERSEDED = "superseded"
-"""A folder of this name in a run holds calls that were made again on demand. They are counted and never scored."""
 DIFFICULTIES = {"E": "easy", "M": "medium", "H": "hard"}
 _TASK_ID = re.compile(r"(?P<category>C\d+)-(?P<difficulty>[EMH])\d+")
 _NORMAL_ENDS = ("caller_hangup", "agent_hangup")
@@ -62,7 +60,7 @@ class CallRow(_Frozen):
     end_reason: str
     detail: str
     superseded: bool
-    """Stands aside in the run; counted, never scored."""
+    """Set aside in the run because it was made again on request; counted, never scored."""
     verified_again: bool
     """The recorded verdict was of another version of the verifier, so it was computed anew."""
     tools_passed: bool | None
@@ -106,12 +104,12 @@ def load_calls(run_dirs: Iterable[Path]) -> list[CallRow]:
     """
     rows: dict[str, CallRow] = {}
     for run_dir in run_dirs:
-        folders = find_calls(run_dir)
+        folders = [(folder, False) for folder in find_calls(run_dir)]
+        folders += [(path.parent, True) for path in sorted(run_dir.rglob(f"{SUPERSEDED}/**/{RECORD_FILE}"))]
         if not folders:
             raise NotFoundError("finished call", str(run_dir), [])
-        for folder in folders:
+        for folder, superseded in folders:
             key = sha256((folder / RECORD_FILE).read_bytes()).hexdigest()
-            superseded = SUPERSEDED in folder.relative_to(run_dir).parts
             if key not in rows or (rows[key].superseded and not superseded):
                 rows[key] = load_row(folder, superseded=superseded)
     return [row for _, row in sorted(rows.items(), key=lambda item: (*_sort_key(item[1]), item[0]))]

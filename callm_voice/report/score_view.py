@@ -33,8 +33,8 @@ GROUPS: dict[str, Callable[[ModelScore], Sequence[Group]]] = {
 def score_view(score: RunScore) -> Lines:
     """The whole scoreboard, readable at 80 columns."""
     parts: list[RenderableType] = [_counts(score), Text(), _models(score)]
-    parts.append(Text("TTFT and V2V: median milliseconds. invalid: attempts of all lines, never scored.", style="dim"))
-    parts += [Text(), *(_latency_line(model) for model in score.models)]
+    parts += [Text(), Text("Speed (ms, over the calls that count) and cost", style="bold"), _speed_and_cost(score)]
+    parts += [*(_latency_line(model) for model in score.models)]
     if any(model.scripted for model in score.models):
         parts.append(Text("Scripted engines: their figures show the harness, not a model's speed.", style="yellow"))
     for title, table in _sections(score):
@@ -57,14 +57,21 @@ def _counts(score: RunScore) -> Text:
 
 
 def _models(score: RunScore) -> Table:
-    table = _table("model", "pass@1", "95 %", "pass5", "trials", "invalid", "TTFT", "V2V", "$/call")
+    table = _table("model", "pass@1", "95 %", "pass5", "tasks", "trials", "passed", "invalid")
     for m in score.models:
-        cost = "-" if m.cost_usd is None else f"{m.cost_usd:.4f}"
         table.add_row(
             _name(m.model), _share(m.pass_at_1, m.pass_at_1_low, m.pass_at_1_high), _interval(m.pass_at_1_interval),
-            _share(m.pass5, m.pass5_low, m.pass5_high), str(m.trials), str(m.invalid), _ms(m.ttft_ms.p50),
-            _ms(m.v2v_ms.p50), cost,
+            _share(m.pass5, m.pass5_low, m.pass5_high), str(m.tasks), str(m.trials), str(m.passed), str(m.invalid),
         )  # fmt: skip
+    return table
+
+
+def _speed_and_cost(score: RunScore) -> Table:
+    table = _table("model", "TTFT P50", "P95", "P99", "V2V P50", "P95", "P99", "$/call")
+    for m in score.models:
+        ttft, v2v = m.ttft_ms, m.v2v_ms
+        times = [_ms(value) for value in (ttft.p50, ttft.p95, ttft.p99, v2v.p50, v2v.p95, v2v.p99)]
+        table.add_row(_name(m.model), *times, "-" if m.cost_usd is None else f"{m.cost_usd:.4f}")
     return table
 
 
@@ -160,7 +167,7 @@ def _table(*headings: str) -> Table:
 
 
 def _indented(text: str) -> Padding:
-    return Padding(styled(text), (0, 0, 0, 2))
+    return Padding(styled(text), (0, 0, 0, 2), expand=False)
 
 
 def _name(model: str) -> Text:
