@@ -22,6 +22,10 @@ from verifier.trace import State
 from verifier.verdict import Verdict
 from verifier.verify import verify
 
+__all__ = [
+    "SUPERSEDED", "TEXT_LINE", "CallRow", "failure_kinds", "filter_rows", "load_calls", "load_row", "make_row",
+]  # fmt: skip
+
 TEXT_LINE = "text"
 DIFFICULTIES = {"E": "easy", "M": "medium", "H": "hard"}
 _TASK_ID = re.compile(r"(?P<category>C\d+)-(?P<difficulty>[EMH])\d+")
