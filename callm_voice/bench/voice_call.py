@@ -24,6 +24,7 @@ from callm_voice.line.line import PhoneLine
 from callm_voice.line.profile import LineProfile
 from callm_voice.pipeline.agent import PipecatAgent
 from callm_voice.pipeline.control import CallControl
+from callm_voice.pipeline.foreign_open import open_stt, open_tts
 from callm_voice.speech.engines import SttEngine
 from callm_voice.speech.factory import make_stt, make_tts, make_vad
 from callm_voice.speech.said import SaidLog
@@ -53,8 +54,8 @@ async def voice_call(
         control = CallControl(log)
         on_progress("loading speech engines")
         said = SaidLog()
-        stt = await clock.in_thread("load", _stt, shop, pipeline.stt, said)
-        tts = await clock.in_thread("load", shop.engine, "tts", make_tts, pipeline.tts)
+        stt = await open_stt(pipeline.stt, lambda ours: _stt(shop, ours, said), clock, stack)
+        tts = await open_tts(pipeline.tts, lambda ours: shop.engine("tts", make_tts, ours), clock, stack)
         caller_tts = CachedTts(
             await clock.in_thread("load", shop.engine, "caller_tts", make_tts, resolved.caller_voice.settings),
             cache_dir() / "caller-audio",
@@ -181,12 +182,12 @@ async def _run_line(line: PhoneLine, agent: PipecatAgent, control: CallControl) 
             await asyncio.wait({running})
 
 
-def codec_info(profile: LineProfile, delay_ms: float) -> EngineInfo:
 def _caller_info(info: EngineInfo, resolved: ResolvedCall, work: dict[str, float]) -> EngineInfo:
     """The caller's voice as it was, with the name under which it was drawn."""
     return info.model_copy(update={"work": work, "settings": {**info.settings, **resolved.caller_voice.record()}})
 
 
+def codec_info(profile: LineProfile, delay_ms: float) -> EngineInfo:
     """The line as an engine of the record."""
     return EngineInfo(
         engine=profile.codec,

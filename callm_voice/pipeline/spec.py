@@ -10,7 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from callm_voice.core import paths
 from callm_voice.core.yamlfile import load_model
 from callm_voice.llm.spec import ModelSpec
-from callm_voice.speech.settings import EndpointingSettings, SttSettings, TtsSettings, VadSettings
+from callm_voice.speech.settings import (
+    AgentSttSettings,
+    AgentTtsSettings,
+    EndpointingSettings,
+    ForeignSttSettings,
+    ForeignTtsSettings,
+    VadSettings,
+)
 from callm_voice.speech.voices import CallerTtsSettings
 
 
@@ -43,6 +50,15 @@ class CallerSettings(_Strict):
     give_up_after_ms: int = Field(default=45000, ge=5000, le=600000)
 
 
+class DtmfSettings(_Strict):
+    """Keys that the caller presses."""
+
+    enabled: bool = True
+    """Tones are recognised on the line, and the model is given `[keypad: 1 2 #]`. False: they are sound like any other."""
+    interdigit_ms: int = Field(default=1000, ge=200, le=10000)
+    """So long after the last key the input is complete."""
+
+
 class LimitSettings(_Strict):
     """What ends a call that does not end by itself."""
 
@@ -56,12 +72,13 @@ class PipelineSpec(_Strict):
 
     id: str
     title: str = ""
-    stt: SttSettings
+    stt: AgentSttSettings
     vad: VadSettings
     endpointing: EndpointingSettings = EndpointingSettings()
-    tts: TtsSettings
+    tts: AgentTtsSettings
     sentences: SentenceSettings = SentenceSettings()
     barge_in: BargeInSettings = BargeInSettings()
+    dtmf: DtmfSettings = DtmfSettings()
     caller: CallerSettings
     limits: LimitSettings = LimitSettings()
     keep_awake: bool = True
@@ -76,6 +93,12 @@ def load_pipeline(name_or_path: str) -> PipelineSpec:
 
     Raises:
         NotFoundError, ConfigError: with the known names, or the file, line, key and what was expected.
+        SetupError: it names a service class whose package cannot be imported.
     """
     path: Path = paths.find("pipelines", name_or_path)
-    return load_model(path, PipelineSpec)
+    spec = load_model(path, PipelineSpec)
+    if isinstance(spec.stt, ForeignSttSettings) or isinstance(spec.tts, ForeignTtsSettings):
+        from callm_voice.pipeline.foreign_info import check_engines  # Pipecat, which only such a pipeline needs here
+
+        check_engines(path, spec.stt, spec.tts)
+    return spec

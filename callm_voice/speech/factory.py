@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from callm_voice.core.errors import HarnessError
+from callm_voice.core.errors import HarnessError, UsageError
 from callm_voice.speech.endpointing import Endpointer
 from callm_voice.speech.engines import SttEngine, TtsEngine, Vad
 from callm_voice.speech.settings import (
     EndpointingSettings,
     EnergyVadSettings,
+    ForeignSttSettings,
+    ForeignTtsSettings,
     HibariSettings,
     KokoroSettings,
     PiperSettings,
@@ -28,10 +30,13 @@ from callm_voice.speech.vad_silero import SileroVad
 from callm_voice.speech.vad_webrtc import WebrtcVad
 
 
-def make_tts(settings: PiperSettings | HibariSettings | KokoroSettings | ScriptedTtsSettings) -> TtsEngine:
-    """A warm voice.
+def make_tts(
+    settings: PiperSettings | HibariSettings | KokoroSettings | ScriptedTtsSettings | ForeignTtsSettings,
+) -> TtsEngine:
+    """A warm voice of ours.
 
     Raises:
+        UsageError: it is a Pipecat service class, which only a call can run (pipeline/foreign_open.py).
         SetupError: the package or the weight is missing.
         EngineError: it cannot be loaded.
     """
@@ -44,12 +49,17 @@ def make_tts(settings: PiperSettings | HibariSettings | KokoroSettings | Scripte
             return KokoroTts(settings)
         case ScriptedTtsSettings():
             return ScriptedTts(settings)
+        case ForeignTtsSettings():
+            raise _only_in_a_call(settings.engine)
 
 
-def make_stt(settings: WhisperSettings | ScriptedSttSettings, lookup: Lookup | None = None) -> SttEngine:
-    """A warm recogniser; the scripted one needs `lookup`.
+def make_stt(
+    settings: WhisperSettings | ScriptedSttSettings | ForeignSttSettings, lookup: Lookup | None = None
+) -> SttEngine:
+    """A warm recogniser of ours; the scripted one needs `lookup`.
 
     Raises:
+        UsageError: it is a Pipecat service class, which only a call can run (pipeline/foreign_open.py).
         SetupError: the package or the weight is missing.
         EngineError: it cannot be loaded.
     """
@@ -60,6 +70,8 @@ def make_stt(settings: WhisperSettings | ScriptedSttSettings, lookup: Lookup | N
             if lookup is None:
                 raise HarnessError("the scripted recogniser was not told what is said", stage="stt")
             return ScriptedStt(settings, lookup)
+        case ForeignSttSettings():
+            raise _only_in_a_call(settings.engine)
 
 
 def make_vad(settings: WebrtcVadSettings | SileroVadSettings | EnergyVadSettings) -> Vad:
@@ -80,3 +92,7 @@ def make_vad(settings: WebrtcVadSettings | SileroVadSettings | EnergyVadSettings
 def make_endpointer(settings: EndpointingSettings, vad: Vad, *, rate_hz: int) -> Endpointer:
     """What cuts the heard audio into turns."""
     return Endpointer(vad, settings, rate_hz=rate_hz)
+
+
+def _only_in_a_call(engine: str) -> UsageError:
+    return UsageError(f"{engine} runs in calls only", hint="name a pipeline whose engines are ours")

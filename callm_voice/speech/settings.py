@@ -1,23 +1,25 @@
 """Settings of the speech engines, as a pipeline's YAML gives them. An unknown key is an error, never ignored.
 
 Each of `TtsSettings`, `SttSettings` and `VadSettings` is a union told apart by `engine`; use them as field types.
+`AgentTtsSettings` and `AgentSttSettings` are the same and, in addition, a Pipecat service class by its dotted path.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 
 Positive = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
-
-
 KokoroVoice = Literal[
     "af_bella", "af_kore", "af_sarah", "am_fenrir", "am_michael", "am_puck", "bf_emma", "bf_isabella", "bm_daniel",
     "bm_fable", "bm_george", "bm_lewis",
 ]  # fmt: skip
 """The styles that `kokoro-styles` of the weights table holds."""
+
+
 class _Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -48,8 +50,6 @@ class HibariSettings(_Settings):
     peak_dbov: Annotated[float, Field(le=0)] = -3.0
 
 
-class ScriptedTtsSettings(_Settings):
-    """Speech-shaped sound of the right length, without any model."""
 class KokoroSettings(_Settings):
     """Kokoro-82M, int8: one style of many. Too slow for an agent on a CPU; a caller's lines are made ahead and kept."""
 
@@ -64,6 +64,8 @@ class KokoroSettings(_Settings):
     """Of the synthesis; it does not change the sound."""
 
 
+class ScriptedTtsSettings(_Settings):
+    """Speech-shaped sound of the right length, without any model."""
 
     engine: Literal["scripted"] = "scripted"
     words_per_min: Positive = 150.0
@@ -115,6 +117,40 @@ class ScriptedSttSettings(_Settings):
     delay_ms: Annotated[float, Field(ge=0)] = 0.0
     """Reported as the decode time; whoever runs the engine lets this much time pass."""
     seed: int = 0
+
+
+class _ForeignSettings(_Settings):
+    """A Pipecat service class, run for one utterance or sentence at a time."""
+
+    engine: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")]
+    """Dotted path of the class. Its package is imported: a pipeline that names one is a program."""
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """What the service is made with, by the service's own names. `env:NAME` stands for an environment variable, and a
+    key or token must be given so; it is never written down."""
+    counted: bool = False
+    """True: it works only while it is asked, so the fast pace may skip the time between. False: the call runs at the
+    real pace, and the record says why."""
+    timeout_s: Annotated[float, Field(gt=0, le=600)] = 30.0
+    """For one utterance or sentence. A service that takes longer, or fails, ends the call as invalid."""
+    start_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 120.0
+    """To be made, connected and warmed up, before the line opens."""
+
+
+class ForeignSttSettings(_ForeignSettings):
+    """Any `STTService` of Pipecat's."""
+
+    rate_hz: Annotated[int, Field(ge=8000, le=48_000)] = 16_000
+    """What it is given; an utterance is resampled as a whole."""
+    settle_ms: Annotated[int, Field(ge=0, le=10_000)] = 1000
+    """Streaming services only: without a final mark, a transcript is complete when nothing has come for so long after
+    the last audio. It is part of the time that the service took."""
+
+
+class ForeignTtsSettings(_ForeignSettings):
+    """Any `TTSService` of Pipecat's."""
+
+    rate_hz: Annotated[int, Field(ge=8000, le=48_000)] = 24_000
+    """What it is asked for: the voice's own, as a service that resamples may lose the end of a sentence."""
 
 
 class WebrtcVadSettings(_Settings):
@@ -178,3 +214,20 @@ TtsSettings = Annotated[
 ]
 SttSettings = Annotated[WhisperSettings | ScriptedSttSettings, Field(discriminator="engine")]
 VadSettings = Annotated[WebrtcVadSettings | SileroVadSettings | EnergyVadSettings, Field(discriminator="engine")]
+
+
+def _made(ours: Any, foreign: type[_ForeignSettings]) -> BeforeValidator:
+    """A dotted path is a service class, everything else is told apart by `engine` as before."""
+    engines: TypeAdapter[Any] = TypeAdapter(ours)
+
+    def make(value: object) -> object:
+        engine = value.get("engine") if isinstance(value, Mapping) else None
+        if isinstance(engine, str) and "." in engine:
+            return foreign.model_validate(value)
+        return engines.validate_python(value)
+
+    return BeforeValidator(make)
+
+
+AgentTtsSettings = Annotated[TtsSettings | ForeignTtsSettings, _made(TtsSettings, ForeignTtsSettings)]
+AgentSttSettings = Annotated[SttSettings | ForeignSttSettings, _made(SttSettings, ForeignSttSettings)]
