@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import platform
 from collections.abc import Sequence
@@ -12,12 +13,12 @@ from callm_voice import __version__
 from callm_voice.bench.resolve import ResolvedCall
 from callm_voice.caller.audit import audit_caller
 from callm_voice.core.clock import Pace, utc_stamp
-from callm_voice.core.events import EndReason, Event, Failed
+from callm_voice.core.events import EndReason, Event, Failed, InferenceEnded
 from callm_voice.core.latency import LatencySummary
 from callm_voice.core.record import CallConfig, CallRecord, EngineInfo, Outcome, TranscriptTurn, Usage, WallTime
 from callm_voice.line.leg import PTIME_MS
 from callm_voice.line.recorder import Recorder
-from callm_voice.llm.prices import cost_usd
+from callm_voice.llm.prices import cost_usd, price_source, total_cost_usd
 from callm_voice.probes.latency import summarise
 from verifier.trace import State, Trace
 from verifier.verdict import Verdict
@@ -57,6 +58,7 @@ def assemble(resolved: ResolvedCall, result: CallResult) -> CallRecord:
     """The record, verdict and latency included."""
     outcome, verdict = judge(resolved, result)
     spec = resolved.spec
+    started_at = dt.datetime.fromtimestamp(result.started_unix_s, dt.UTC)
     return CallRecord(
         product_version=__version__,
         started_at=utc_stamp(result.started_unix_s),
@@ -75,14 +77,14 @@ def assemble(resolved: ResolvedCall, result: CallResult) -> CallRecord:
             seed=spec.seed,
             trial=spec.trial,
         ),
-        engines=result.engines,
+        engines=_with_price_source(resolved, result.engines, started_at),
         transcript=result.transcript,
         trace=result.trace,
         usage=result.usage,
         caller_usage=result.caller_usage,
-        cost_usd=cost_usd(resolved.model.spec, result.usage),
+        cost_usd=total_cost_usd(resolved.model.spec, counted(result.events), at=started_at),
         caller_cost_usd=(
-            cost_usd(resolved.caller_model.spec, result.caller_usage)
+            cost_usd(resolved.caller_model.spec, result.caller_usage, at=started_at)
             if resolved.caller_model and result.caller_usage
             else None
         ),
@@ -93,6 +95,23 @@ def assemble(resolved: ResolvedCall, result: CallResult) -> CallRecord:
         warnings=tuple(result.warnings),
         host=host() | {"awake_cores": result.awake_cores},
     )
+
+
+def counted(events: Sequence[Event]) -> list[InferenceEnded]:
+    """The inferences that have a cost: all but those that were cut off or failed before the server sent its counts."""
+    ended = [event for event in events if isinstance(event, InferenceEnded)]
+    return [e for e in ended if e.prompt_tokens is not None or not (e.interrupted or e.error)]
+
+
+def _with_price_source(
+    resolved: ResolvedCall, engines: dict[str, EngineInfo], at: dt.datetime
+) -> dict[str, EngineInfo]:
+    """The engines, where the model's entry says whose price was taken."""
+    source = price_source(resolved.model.spec, at=at)
+    model = engines.get("model")
+    if source is None or model is None:
+        return engines
+    return {**engines, "model": model.model_copy(update={"settings": {**model.settings, "price_source": source}})}
 
 
 def judge(resolved: ResolvedCall, result: CallResult) -> tuple[Outcome, Verdict | None]:
