@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-CATEGORIES = {"unit", "property", "golden", "meta", "conversation", "faults", "realtime", "models"}
+CATEGORIES = {"unit", "property", "golden", "meta", "conversation", "faults", "realtime", "models", "browser"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,7 +9,7 @@ import traceback
 import typer
 
 from callm_voice import __version__
-from callm_voice.cli import calibrate, call, demo, doctor, models, packs, profile, score, show, verify, voices
+from callm_voice.cli import calibrate, call, demo, doctor, models, packs, profile, report, score, show, verify, voices
 from callm_voice.cli import retry as retry_command
 from callm_voice.cli import run as run_command
 from callm_voice.cli import status as status_command
@@ -32,6 +32,7 @@ app.command("retry")(retry_command.retry)
 app.command("calibrate")(calibrate.calibrate)
 app.command("verify")(verify.verify)
 app.command("show")(show.show)
+app.command("report")(report.report)
 app.command("score")(score.score)
 app.command("profile")(profile.profile)
 app.command("demo")(demo.demo)
