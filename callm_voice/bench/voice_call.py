@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 
 from callm_voice.bench.assemble import CallResult
 from callm_voice.bench.desk import model_info, open_desk
@@ -13,19 +14,22 @@ from callm_voice.bench.pace import keep_pace
 from callm_voice.bench.resolve import ResolvedCall
 from callm_voice.bench.transcript import build_transcript
 from callm_voice.bench.workshop import Workshop
+from callm_voice.caller.base import Caller
 from callm_voice.caller.leg import CallerLeg
-from callm_voice.core.clock import RealClock, stopwatch
+from callm_voice.core.clock import Pace, RealClock, stopwatch
 from callm_voice.core.errors import CallmError
 from callm_voice.core.events import CallEnded, CallStarted, EventLog
 from callm_voice.core.ids import derive_seed
 from callm_voice.core.paths import cache_dir
 from callm_voice.core.record import EngineInfo, WallTime
+from callm_voice.desk.agent import DeskAgent
+from callm_voice.desk.database import CallDatabase
 from callm_voice.line.line import PhoneLine
 from callm_voice.line.profile import LineProfile
 from callm_voice.pipeline.agent import PipecatAgent
 from callm_voice.pipeline.control import CallControl
 from callm_voice.pipeline.foreign_open import open_stt, open_tts
-from callm_voice.speech.engines import SttEngine
+from callm_voice.speech.engines import SttEngine, TtsEngine, Vad
 from callm_voice.speech.factory import make_stt, make_tts, make_vad
 from callm_voice.speech.said import SaidLog
 from callm_voice.speech.settings import ScriptedSttSettings, SttSettings
@@ -33,6 +37,37 @@ from callm_voice.speech.spoken import to_spoken
 from callm_voice.speech.tts_cache import CachedTts
 
 Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class _Parties:
+    """Both ends of the line, and what they are made of."""
+
+    control: CallControl
+    stt: SttEngine
+    vad: Vad
+    tts: TtsEngine
+    caller_tts: TtsEngine
+    desk: DeskAgent
+    database: CallDatabase
+    mind: Caller
+    caller: CallerLeg
+    agent: PipecatAgent
+    extra_files: dict[str, str]
+    """Filled when all is closed, too."""
+
+    @property
+    def engines(self) -> list[EngineInfo]:
+        return [e.info for e in (self.stt, self.vad, self.tts, self.caller_tts)] + [self.agent.endpointing_info]
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """How the call began."""
+
+    pace: Pace
+    warnings: list[str]
+    unix_s: float
 
 
 async def voice_call(
@@ -48,111 +83,136 @@ async def voice_call(
             result.
     """
     assert resolved.profile is not None
-    spec, pipeline, profile = resolved.spec, resolved.pipeline, resolved.profile
-    shop = shop or Workshop()
     async with AsyncExitStack() as stack:
-        control = CallControl(log)
-        on_progress("loading speech engines")
-        said = SaidLog()
-        stt = await open_stt(pipeline.stt, lambda ours: _stt(shop, ours, said), clock, stack)
-        tts = await open_tts(pipeline.tts, lambda ours: shop.engine("tts", make_tts, ours), clock, stack)
-        caller_tts = CachedTts(
-            await clock.in_thread("load", shop.engine, "caller_tts", make_tts, resolved.caller_voice.settings),
-            cache_dir() / "caller-audio",
-        )
-        vad = make_vad(pipeline.vad)
-        extra_files: dict[str, str] = {}
-        desk, database = await open_desk(resolved, clock, log, on_progress, stack, extra_files, shop.servers)
-        mind = await open_caller(resolved, clock, on_progress, stack, shop.servers)
-        caller = CallerLeg(
-            mind,
-            caller_tts,
-            clock=clock,
-            log=log,
-            rate_hz=profile.rate_hz,
-            to_spoken=to_spoken,
-            seed=derive_seed(spec.seed, "caller"),
-            settings=pipeline.caller,
-            ears=stt if pipeline.caller.ears == "stt" else None,
-            on_hang_up=lambda why: control.end("caller_hangup", why),
-            on_error=control.fail,
-            on_said=said.add,
-        )
-        stack.push_async_callback(caller.aclose)
-        agent = PipecatAgent(
-            pipeline,
-            rate_hz=profile.rate_hz,
-            stt=stt,
-            vad=vad,
-            tts=tts,
-            desk=desk,
-            model_name=resolved.model.name,
-            clock=clock,
-            log=log,
-            control=control,
-            on_played=caller.agent_played,
-        )
-        on_progress("the caller rehearses its lines")
-        await caller.prepare()
-        await agent.start()
-        stack.push_async_callback(agent.stop)
-        engines = [stt.info, vad.info, tts.info, caller_tts.info, agent.endpointing_info]
-        pace, warnings = keep_pace(engines, clock, stack)
+        parties = await _open(resolved, resolved.profile, clock, log, on_progress, shop or Workshop(), stack)
+        pace, warnings = keep_pace(parties.engines, clock, stack)
         for warning in warnings:
             on_progress(f"warning: {warning}")
-        line = PhoneLine(
-            caller,
-            agent.leg,
-            profile,
-            clock,
-            log,
-            derive_seed(spec.seed, "line"),
-            max_duration_s=pipeline.limits.max_duration_s,
-        )
-        started_unix_s = clock.unix_s()
+        line = _line(resolved, resolved.profile, clock, log, parties)
+        opening = _Opening(pace, warnings, clock.unix_s())
         log.emit(
             CallStarted,
             task=resolved.task_name,
             model=resolved.model.name,
-            line=profile.id,
-            pipeline=pipeline.id,
+            line=resolved.profile.id,
+            pipeline=resolved.pipeline.id,
             pace=pace,
-            seed=spec.seed,
+            seed=resolved.spec.seed,
         )
         wall_s, models_before_s = stopwatch(), clock.models_wall_s
-        await _run_line(line, agent, control)
+        await _run_line(line, parties.agent, parties.control)
         wall = WallTime(line_s=round(wall_s(), 6), models_s=round(clock.models_wall_s - models_before_s, 6))
-        log.emit(CallEnded, reason=control.reason, detail=control.detail)
-        await agent.stop()
-        await caller.aclose()
-        return CallResult(
-            started_unix_s=started_unix_s,
-            reason=control.reason,
-            detail=control.detail,
-            fault=control.error.fault if control.error else None,
-            trace=desk.trace(),
-            state=database.dump(),
-            usage=desk.usage(),
-            events=log.events,
-            transcript=build_transcript(log.events, end_ms=line.recorder.duration_ms),
-            engines={
-                "model": model_info(resolved.model),
-                "stt": stt.info.model_copy(update={"work": agent.stt_work}),
-                "vad": vad.info,
-                "tts": tts.info,
-                "caller_tts": _caller_info(caller_tts.info, resolved, caller.work),
-                "endpointing": agent.endpointing_info,
-                "codec": codec_info(profile, line.delay_ms),
-            },
-            ticks=line.ticks,
-            rate_hz=profile.rate_hz,
-            recorder=line.recorder,
-            caller_usage=mind.usage(),
-            wall=wall,
-            pace=pace,
-            warnings=warnings,
-            extra_files=extra_files,
-        )
+        log.emit(CallEnded, reason=parties.control.reason, detail=parties.control.detail)
+        await parties.agent.stop()
+        await parties.caller.aclose()
+        return _result(resolved, resolved.profile, log, parties, line, opening, wall)
+
+
+async def _open(
+    resolved: ResolvedCall, profile: LineProfile, clock: RealClock, log: EventLog, on_progress: Progress,
+    shop: Workshop, stack: AsyncExitStack,
+) -> _Parties:  # fmt: skip
+    """Everything that a call needs before its line opens; closed by `stack`.
+
+    Raises:
+        CallmError: something is missing.
+    """
+    spec, pipeline = resolved.spec, resolved.pipeline
+    control, said = CallControl(log), SaidLog()
+    on_progress("loading speech engines")
+    stt = await open_stt(pipeline.stt, lambda ours: _stt(shop, ours, said), clock, stack)
+    tts = await open_tts(pipeline.tts, lambda ours: shop.engine("tts", make_tts, ours), clock, stack)
+    caller_tts = CachedTts(
+        await clock.in_thread("load", shop.engine, "caller_tts", make_tts, resolved.caller_voice.settings),
+        cache_dir() / "caller-audio",
+    )
+    vad = make_vad(pipeline.vad)
+    extra_files: dict[str, str] = {}
+    desk, database = await open_desk(resolved, clock, log, on_progress, stack, extra_files, shop.servers)
+    mind = await open_caller(resolved, clock, on_progress, stack, shop.servers)
+    caller = CallerLeg(
+        mind,
+        caller_tts,
+        clock=clock,
+        log=log,
+        rate_hz=profile.rate_hz,
+        to_spoken=to_spoken,
+        seed=derive_seed(spec.seed, "caller"),
+        settings=pipeline.caller,
+        ears=stt if pipeline.caller.ears == "stt" else None,
+        on_hang_up=lambda why: control.end("caller_hangup", why),
+        on_error=control.fail,
+        on_said=said.add,
+    )
+    stack.push_async_callback(caller.aclose)
+    agent = PipecatAgent(
+        pipeline,
+        rate_hz=profile.rate_hz,
+        stt=stt,
+        vad=vad,
+        tts=tts,
+        desk=desk,
+        model_name=resolved.model.name,
+        clock=clock,
+        log=log,
+        control=control,
+        on_played=caller.agent_played,
+    )
+    on_progress("the caller rehearses its lines")
+    await caller.prepare()
+    await agent.start()
+    stack.push_async_callback(agent.stop)
+    return _Parties(control, stt, vad, tts, caller_tts, desk, database, mind, caller, agent, extra_files)
+
+
+def _line(
+    resolved: ResolvedCall, profile: LineProfile, clock: RealClock, log: EventLog, parties: _Parties
+) -> PhoneLine:
+    return PhoneLine(
+        parties.caller,
+        parties.agent.leg,
+        profile,
+        clock,
+        log,
+        derive_seed(resolved.spec.seed, "line"),
+        max_duration_s=resolved.pipeline.limits.max_duration_s,
+    )
+
+
+def _result(
+    resolved: ResolvedCall, profile: LineProfile, log: EventLog, parties: _Parties, line: PhoneLine,
+    opening: _Opening, wall: WallTime,
+) -> CallResult:  # fmt: skip
+    """What the call left behind."""
+    control, agent, desk = parties.control, parties.agent, parties.desk
+    return CallResult(
+        started_unix_s=opening.unix_s,
+        reason=control.reason,
+        detail=control.detail,
+        fault=control.error.fault if control.error else None,
+        trace=desk.trace(),
+        state=parties.database.dump(),
+        usage=desk.usage(),
+        events=log.events,
+        transcript=build_transcript(log.events, end_ms=line.recorder.duration_ms),
+        engines={
+            "model": model_info(resolved.model),
+            "stt": parties.stt.info.model_copy(update={"work": agent.stt_work}),
+            "vad": parties.vad.info,
+            "tts": parties.tts.info,
+            "caller_tts": _caller_info(parties.caller_tts.info, resolved, parties.caller.work),
+            "endpointing": agent.endpointing_info,
+            "codec": codec_info(profile, line.delay_ms),
+        },
+        ticks=line.ticks,
+        rate_hz=profile.rate_hz,
+        recorder=line.recorder,
+        caller_usage=parties.mind.usage(),
+        wall=wall,
+        pace=opening.pace,
+        warnings=opening.warnings,
+        extra_files=parties.extra_files,
+    )
 
 
 def _stt(shop: Workshop, settings: SttSettings, said: SaidLog) -> SttEngine:
