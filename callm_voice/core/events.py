@@ -23,6 +23,10 @@ EndReason = Literal[
 ]  # fmt: skip
 
 
+ConcealedBy = Literal["codec", "pitch", "silence"]
+Direction = Literal["to_agent", "to_caller"]
+
+
 class Event(BaseModel):
     """Base of all events."""
 
@@ -67,6 +71,23 @@ class UtteranceEnded(Event):
     cut: bool = False
 
 
+class DtmfSent(Event):
+    """The caller pressed keys: their tones left its leg. `t_ms` is the beginning of the first tone."""
+
+    type: Literal["dtmf_sent"] = "dtmf_sent"
+    utterance_id: int
+    digits: str
+    """Those whose tones were played to their ends."""
+
+
+class DtmfHeard(Event):
+    """The agent recognised one pressed key on the line, behind codec and network."""
+
+    type: Literal["dtmf_heard"] = "dtmf_heard"
+    turn_id: int
+    digit: str
+
+
 class CallerNote(Event):
     """What the caller decided and why: matched beat, waits, prods, hangs up."""
 
@@ -95,7 +116,7 @@ class TurnEnded(Event):
 
     type: Literal["turn_ended"] = "turn_ended"
     turn_id: int
-    why: Literal["silence", "max_turn", "smart_turn", "text"]
+    why: Literal["silence", "max_turn", "smart_turn", "keypad", "text"]
     audio_ms: float
     """Length of the segment that goes to the recogniser, pre-roll included."""
 
@@ -262,6 +283,48 @@ class LineLag(Event):
     late_ms: float
 
 
+class LineLoss(Event):
+    """Packets in a row were not there when they were due; taken when the next one was, or at the end of the line."""
+
+    type: Literal["line_loss"] = "line_loss"
+    direction: Direction
+    """Which way the packets went."""
+    first_tick: int
+    """Tick at which the first of them should have been heard."""
+    packets: int
+    """How many."""
+    lost: int
+    """Of them, those that never arrived; the others came too late."""
+    concealed_by: ConcealedBy
+    """What was heard instead: the codec's own concealment, the last pitch period, or silence."""
+
+
+class PacketCounts(BaseModel):
+    """What became of one direction's packets, on a line whose profile has a network."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    sent: int
+    """Packets that were sent; some may have been under way at the end."""
+    lost: int
+    """Of them, those that never arrived."""
+    late: int
+    """Those that arrived after they were due and were thrown away."""
+    played: int
+    """Those that were heard."""
+    concealed: int
+    """Packet times that passed without their packet."""
+    skipped: int
+    """Packets left out to make the jitter buffer's delay smaller."""
+    stretched: int
+    """Packet times by which the jitter buffer's delay grew; sound was made up for them."""
+    mean_burst_packets: float | None = None
+    """Mean number of packet times concealed in a row; null: none were."""
+    buffer_ms: float
+    """Delay of the jitter buffer at the end."""
+    concealed_by: ConcealedBy
+    """What was heard instead of missing packets."""
+
+
 class LineEnded(Event):
     type: Literal["line_ended"] = "line_ended"
     ticks: int
@@ -269,7 +332,7 @@ class LineEnded(Event):
     late_p99_ms: float
     late_max_ms: float
     codec_delay_ms: float
-    """One-way delay of band filter and codec, which stays in the audio."""
+    """One-way delay of band filter, codec and jitter buffer, which stays in the audio."""
     loop_samples: int = 0
     """How often the event loop's lag was looked at; 0: it was not."""
     loop_lag_p99_ms: float | None = None
@@ -280,6 +343,10 @@ class LineEnded(Event):
     """Packets that the caller's leg owed in the middle of an utterance; None: the leg does not count them."""
     agent_underruns: int | None = None
     """The same in the agent's sentences."""
+    to_agent: PacketCounts | None = None
+    """The caller's packets; null: the line has no network that loses any."""
+    to_caller: PacketCounts | None = None
+    """The agent's packets."""
 
 
 class Failed(Event):
@@ -294,10 +361,11 @@ class Failed(Event):
 
 
 AnyEvent = Annotated[
-    CallStarted | CallEnded | UtteranceStarted | UtteranceEnded | CallerNote | VadStarted | VadStopped | TurnEnded
+    CallStarted | CallEnded | UtteranceStarted | UtteranceEnded | DtmfSent | DtmfHeard | CallerNote
+    | VadStarted | VadStopped | TurnEnded
     | TranscriptReady | SpeculationDropped | TurnJudged | BargeIn | InferenceStarted | InferenceMark | InferenceEnded
     | ToolStarted | ToolFinished | HandedOff | SentenceReady | TtsFirstAudio | PlayoutStarted | PlayoutEnded
-    | LineLag | LineEnded | Failed,
+    | LineLag | LineLoss | LineEnded | Failed,
     Field(discriminator="type"),
 ]  # fmt: skip
 EVENT = TypeAdapter[AnyEvent](AnyEvent)

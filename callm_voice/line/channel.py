@@ -1,27 +1,34 @@
-"""One direction of the line, without I/O: PCM stages, then the codec's encoder and decoder.
+"""One direction of the line, without I/O, in the order of a real call.
 
-    frame -> gain -> band -> encoder -> payload -> decoder -> frame
-             '- PCM stages -'          '- packet -'
+    frame -> microphone -> gain -> band -> codec with its packets -> further codecs -> frame
+             '------- PCM -------------'  '- packets.PacketPath -'
 
-What degrades sound (noise) is one more PCM stage; what degrades packets (loss, jitter) stands between encoder and
-decoder, where a frame is a payload.
+The caller's microphone stands in the direction to the agent only. Packets exist where the profile has a network;
+elsewhere a payload goes straight from encoder to decoder. On the way to the caller the codecs come in reverse order.
 """
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from callm_voice.audio.codecs import make_codec
-from callm_voice.audio.pcm import Pcm, apply_gain
+import numpy as np
+
+from callm_voice.audio.codecs import Codec, make_codec
+from callm_voice.audio.pcm import Framer, Pcm, apply_gain
+from callm_voice.core.errors import HarnessError
+from callm_voice.core.events import Direction, PacketCounts
+from callm_voice.core.ids import derive_seed
 from callm_voice.line.band import BandFilter
 from callm_voice.line.leg import Frame
+from callm_voice.line.mic import CallerMicrophone
+from callm_voice.line.packets import Burst, PacketPath
 from callm_voice.line.profile import LineProfile
 
 DELAY_AT_HZ = 1000.0
 """The delay of a filter depends on frequency; 1 kHz is where telephony measures (ITU-T G.712)."""
 
 
-class PcmStage(Protocol):
+class Stage(Protocol):
     """Changes PCM and keeps its length."""
 
     def process(self, frame: Pcm) -> Pcm:
@@ -39,31 +46,137 @@ class Gain:
         return apply_gain(frame, self._gain_db)
 
 
+class Coded:
+    """A codec there and back, no packet lost."""
+
+    def __init__(self, codec: Codec) -> None:
+        self._codec = codec
+
+    def process(self, frame: Pcm) -> Pcm:
+        return self._codec.decode(self._codec.encode(frame))
+
+
 class Channel:
-    """One way through the line. The same profile, seed and input give the same output, however it is split.
+    """One way through the line. The same profile, seed, direction and input give the same output, however it is split.
 
     Args:
         profile: the line's parameters.
-        seed: for the stages of a profile that draw random numbers. Gain, band and G.711 draw none.
+        seed: of the call's line; what a stage draws follows from it, the direction and the stage's name.
+        direction: which way.
+        speech_dbov: for a profile with a microphone: the active level of all that will be said, in the line's band, if
+            it is known; None: it is measured on the way.
     """
 
-    def __init__(self, profile: LineProfile, seed: int = 0) -> None:
-        self.profile = profile
-        self.seed = seed
-        self._codec = make_codec(profile.codec, profile.rate_hz)
-        self._stages: list[PcmStage] = []
-        delay_samples = float(self._codec.delay_samples)
+    def __init__(
+        self,
+        profile: LineProfile,
+        seed: int = 0,
+        direction: Direction = "to_agent",
+        *,
+        speech_dbov: float | None = None,
+    ) -> None:
+        self.profile, self.seed, self.direction = profile, seed, direction
+        self.packets: PacketPath | None = None
+        """None: the profile has no network."""
+        self.microphone: CallerMicrophone | None = None
+        if profile.microphone is not None and direction == "to_agent":
+            self.microphone = CallerMicrophone(profile, derive_seed(seed, direction, "microphone"), speech_dbov)
+        self._stages: list[Stage] = []
+        self._delay_ms = 0.0
         if profile.gain_db:
             self._stages.append(Gain(profile.gain_db))
         if profile.band_hz is not None:
             band = BandFilter(*profile.band_hz, profile.rate_hz)
             self._stages.append(band)
-            delay_samples += band.group_delay_samples(DELAY_AT_HZ)
-        self.delay_ms = delay_samples * 1000 / profile.rate_hz
-        """Group delay at 1 kHz of band filter and codec: how much later speech comes out than it went in."""
+            self._delay_ms += band.group_delay_samples(DELAY_AT_HZ) * 1000 / profile.rate_hz
+        codecs = self._codecs()
+        self._delay_ms += sum(codec.delay_samples for codec in codecs) * 1000 / profile.rate_hz
+        self.packet_samples = self._packet_samples(codecs)
+        """What `process` wants; None: any length."""
 
-    def process(self, frame: Frame) -> Frame:
-        """What comes out at the far end for (samples,) int16 put in; a new array of the same length."""
+    @property
+    def delay_ms(self) -> float:
+        """How much later speech comes out than it went in: the band's group delay at 1 kHz, the codecs' delay, and what
+        the jitter buffer holds now. With a fixed buffer it is constant."""
+        return self._delay_ms + (self.packets.delay_ms if self.packets else 0.0)
+
+    @property
+    def packet_counts(self) -> PacketCounts | None:
+        """What became of the packets so far; None: the profile has no network."""
+        path = self.packets
+        if path is None:
+            return None
+        counts, burst = path.counts, path.mean_burst
+        return PacketCounts(
+            sent=path.sent,
+            lost=path.lost,
+            late=counts.late,
+            played=counts.played,
+            concealed=counts.concealed,
+            skipped=counts.skipped,
+            stretched=counts.stretched,
+            mean_burst_packets=None if burst is None else round(burst, 3),
+            buffer_ms=path.delay_ms,
+            concealed_by=path.concealed_by,
+        )
+
+    def process(self, frame: Frame, far: Frame | None = None) -> Frame:
+        """What comes out at the far end for (samples,) int16 put in; a new array of the same length.
+
+        Args:
+            far: for the echo: what this side heard one packet time before; None: no echo.
+
+        Raises:
+            HarnessError: this line works on packets, and this is not one.
+        """
+        if self.packet_samples is not None and frame.size != self.packet_samples:
+            raise HarnessError(f"a packet of {self.packet_samples} samples, not {frame.size}", stage="line")
+        if self.microphone is not None:
+            frame = self.microphone.process(frame, far)
         for stage in self._stages:
             frame = stage.process(frame)
-        return self._codec.decode(self._codec.encode(frame))
+        return frame
+
+    def finished_bursts(self, *, end: bool = False) -> list[Burst]:
+        """Losses that are over and were not given out before; with `end` the one that goes on too."""
+        return self.packets.finished_bursts(end=end) if self.packets else []
+
+    def _codecs(self) -> list[Codec]:
+        """Open the codecs in the order of the way, and put them on it."""
+        profile = self.profile
+        way = [(profile.codec, profile.codec_mode), *((t.codec, t.codec_mode) for t in profile.tandem)]
+        codecs = [make_codec(name, profile.rate_hz, mode=mode) for name, mode in way]
+        stages: list[Stage] = [Coded(codec) for codec in codecs]
+        if profile.network is not None:
+            self.packets = PacketPath(codecs[0], profile.network, derive_seed(self.seed, self.direction, "packets"))
+            stages[0] = self.packets
+        self._stages += stages if self.direction == "to_agent" else stages[::-1]
+        return codecs
+
+    def _packet_samples(self, codecs: list[Codec]) -> int | None:
+        by_packet = self.microphone or self.packets or any(codec.frame_samples for codec in codecs)
+        return self.profile.frame_samples if by_packet else None
+
+
+class ChannelStream:
+    """A channel for sound that does not come in packets. However it is split, the output is the same samples."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self._framer = Framer(channel.profile.frame_samples)
+
+    def push(self, pcm: Pcm) -> Pcm:
+        """Take (samples,) int16; what is ready of the output, whole packets."""
+        return _joined([self.channel.process(frame) for frame in self._framer.push(pcm)])
+
+    def flush(self) -> Pcm:
+        """The rest: the last packet is filled up with silence, and as many packets follow as the channel holds back."""
+        last = self._framer.flush()
+        parts = [] if last is None else [self.channel.process(last)]
+        silence = np.zeros(self.channel.profile.frame_samples, dtype=np.int16)
+        held = -(-int(self.channel.delay_ms * 1000) // (self.channel.profile.ptime_ms * 1000))
+        return _joined([*parts, *(self.channel.process(silence) for _ in range(held))])
+
+
+def _joined(parts: list[Pcm]) -> Pcm:
+    return np.concatenate([np.zeros(0, dtype=np.int16), *parts])

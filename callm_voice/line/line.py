@@ -16,7 +16,7 @@ import numpy as np
 
 from callm_voice.core.clock import Clock
 from callm_voice.core.errors import HarnessError
-from callm_voice.core.events import EndReason, EventLog, LineEnded, LineLag
+from callm_voice.core.events import EndReason, EventLog, LineEnded, LineLag, LineLoss
 from callm_voice.core.looplag import LoopLag
 from callm_voice.line.channel import Channel
 from callm_voice.line.leg import PTIME_MS, Frame, Leg
@@ -41,7 +41,7 @@ class LineReport:
     """99th percentile over all ticks of how late they began; 0 without ticks."""
     late_max_ms: float
     delay_ms: float
-    """One-way delay of band filter and codec, which stays in the audio."""
+    """One-way delay of band filter, codec and jitter buffer, which stays in the audio."""
     loop_samples: int = 0
     loop_lag_p99_ms: float | None = None
     """99th percentile of how late the event loop ran what was due; None: it was not looked at."""
@@ -64,7 +64,7 @@ class PhoneLine:
         profile: the line's parameters, the same in both directions.
         clock: the call's clock.
         log: the call's events; the line sets its zero at tick 0.
-        seed: for what the channels draw; each direction has its own stream.
+        seed: for what the channels draw; each direction and stage has its own stream.
         max_duration_s: the line ends itself after this time.
     """
 
@@ -82,8 +82,8 @@ class PhoneLine:
         self.profile = profile
         self.recorder = Recorder(profile.rate_hz)
         self._caller, self._agent = caller, agent
-        self._to_agent = Channel(profile, seed=2 * seed)
-        self._to_caller = Channel(profile, seed=2 * seed + 1)
+        self._to_agent = Channel(profile, seed, "to_agent")
+        self._to_caller = Channel(profile, seed, "to_caller")
         self._clock, self._log = clock, log
         self._max_ticks = math.ceil(round(max_duration_s * 1000 / PTIME_MS, 6))
         self._late_ms = array("d")
@@ -142,10 +142,14 @@ class PhoneLine:
         from_caller = self._packet(self._caller.pull(), "caller")
         from_agent = self._packet(self._agent.pull(), "agent")
         heard_by_agent, heard_by_caller = self._on_the_way
-        self._on_the_way = (self._to_agent.process(from_caller), self._to_caller.process(from_agent))
+        self._on_the_way = (
+            self._to_agent.process(from_caller, far=heard_by_caller),
+            self._to_caller.process(from_agent),
+        )
         self.recorder.add(*self._on_the_way)
         self._agent.push(heard_by_agent)
         self._caller.push(heard_by_caller)
+        self._log_losses()
 
     def _packet(self, frame: Frame | None, leg: str) -> Frame:
         if frame is None:
@@ -157,6 +161,18 @@ class PhoneLine:
                 stage="line",
             )
         return frame
+
+    def _log_losses(self, *, end: bool = False) -> None:
+        for channel in (self._to_agent, self._to_caller):
+            for burst in channel.finished_bursts(end=end):
+                self._log.emit(
+                    LineLoss,
+                    direction=channel.direction,
+                    first_tick=burst.first_tick,
+                    packets=burst.packets,
+                    lost=burst.lost,
+                    concealed_by=burst.concealed_by,
+                )
 
     def _note_lateness(self, late_ms: float) -> None:
         late_ms = max(0.0, late_ms)
@@ -187,6 +203,7 @@ class PhoneLine:
 
     def _emit_end(self) -> None:
         report = self._report()
+        self._log_losses(end=True)
         self._log.emit(
             LineEnded,
             ticks=report.ticks,
@@ -199,6 +216,8 @@ class PhoneLine:
             loop_lag_max_ms=report.loop_lag_max_ms,
             caller_underruns=report.caller_underruns,
             agent_underruns=report.agent_underruns,
+            to_agent=self._to_agent.packet_counts,
+            to_caller=self._to_caller.packet_counts,
         )
 
 

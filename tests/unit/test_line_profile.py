@@ -75,7 +75,7 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
         ({"rate_hz": "11025"}, 3, "rate_hz", "8000 or 16000"),
         ({"rate_hz": "8 kHz"}, 3, "rate_hz", "8000 or 16000"),
         ({"rate_hz": "'8000'"}, 3, "rate_hz", "8000 or 16000"),
-        ({"codec": "g711"}, 4, "codec", "'l16', 'pcmu' or 'pcma'"),
+        ({"codec": "g711"}, 4, "codec", "expected one of l16, pcmu, pcma, "),
         ({"rate_hz": "16000"}, 4, "codec", "pcmu is a codec of 8000 Hz, but rate_hz is 16000"),
         ({"band_hz": "[3400, 300]"}, 5, "band_hz", "low < high"),
         ({"band_hz": "[300, 4000]"}, 5, "band_hz", "high < 4000"),

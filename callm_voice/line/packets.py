@@ -1,0 +1,201 @@
+"""One codec and its packets, without I/O: encoder, RTP, loss and jitter, jitter buffer, decoder or concealment.
+
+frame -> encoder -> RTP packet -> network -> jitter buffer -> decoder -> frame
+                                                  '-> concealment -'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from callm_voice.audio.codecs import Codec, codec_catalogue
+from callm_voice.audio.pcm import Pcm
+from callm_voice.core.events import ConcealedBy
+from callm_voice.core.ids import derive_seed
+from callm_voice.line.jitter import Conceal, Counts, Idle, JitterBuffer, Play, Stretch
+from callm_voice.line.leg import PTIME_MS
+from callm_voice.line.loss import BurstLoss, LossModel, NoLoss, independent
+from callm_voice.line.network import GammaJitter, Jitter, PacketNetwork, SpikyJitter, UniformJitter
+from callm_voice.line.plc import Concealer
+from callm_voice.line.profile_parts import (
+    AdaptiveBuffer,
+    GammaJitterSpec,
+    GilbertElliottLoss,
+    IndependentLoss,
+    Network,
+)
+from callm_voice.line.rtp import SEQUENCE_MODULUS, TIMESTAMP_MODULUS, RtpPacket
+
+PAYLOAD_TYPE = 96
+"""Dynamic (RFC 3551 §6): what is in the packets both ends know."""
+PACKETS_PER_MIN = 60_000 / PTIME_MS
+_QUIET_SHARE = 0.1
+"""A frame is quiet if it is 20 dB below what was loud within the last seconds."""
+_LOUD_DECAY = 0.998
+"""Per packet: what was loud is half forgotten after 7 s."""
+
+
+@dataclass(frozen=True)
+class Burst:
+    """Slots in a row whose packets were not there."""
+
+    first_tick: int
+    """At which the first of them should have been heard."""
+    packets: int
+    lost: int
+    """Of them, those that never came; the others came too late."""
+    concealed_by: ConcealedBy
+
+
+class PacketPath:
+    """One direction of one codec's packets. A call of `process` is one packet time.
+
+    Args:
+        codec: for this direction alone.
+        network: loss, jitter, buffer, concealment.
+        seed: of all draws.
+    """
+
+    def __init__(self, codec: Codec, network: Network, seed: int) -> None:
+        self._codec = codec
+        self._samples = codec.rate_hz * PTIME_MS // 1000
+        self._network = PacketNetwork(
+            _loss(network, derive_seed(seed, "loss")), _jitter(network), derive_seed(seed, "jitter")
+        )
+        spec = network.buffer
+        depths = (spec.min_ms, spec.max_ms) if isinstance(spec, AdaptiveBuffer) else (spec.depth_ms, spec.depth_ms)
+        self._adaptive = depths[0] != depths[1]
+        self._buffer = JitterBuffer(PTIME_MS, self._samples, *depths)
+        self.concealed_by: ConcealedBy = _concealed_by(network, codec)
+        self._concealer = Concealer(codec.rate_hz) if self.concealed_by == "pitch" else None
+        rng = np.random.default_rng(derive_seed(seed, "rtp"))  # RFC 3550 §5.1: these begin at random
+        self._sequence, self._timestamp, self._ssrc = (int(n) for n in rng.integers(0, (1 << 16, 1 << 32, 1 << 32)))
+        self._tick = 0
+        self._under_way: list[tuple[float, RtpPacket]] = []
+        self._never: set[int] = set()
+        self._loud = self._last_peak = 0
+        self._open: Burst | None = None
+        self._closed: list[Burst] = []
+        self._bursts = self._burst_packets = 0
+
+    @property
+    def delay_ms(self) -> float:
+        """Of the jitter buffer now."""
+        return self._buffer.delay_ms
+
+    @property
+    def counts(self) -> Counts:
+        """Of the jitter buffer so far."""
+        return self._buffer.counts
+
+    @property
+    def sent(self) -> int:
+        """Packets that were sent so far."""
+        return self._network.sent
+
+    @property
+    def lost(self) -> int:
+        """Packets of those that never arrive."""
+        return self._network.lost
+
+    @property
+    def mean_burst(self) -> float | None:
+        """Mean number of slots concealed in a row so far; None: none were."""
+        return self._burst_packets / self._bursts if self._bursts else None
+
+    def process(self, frame: Pcm) -> Pcm:
+        """What is heard at the far end in the packet time in which `frame` is spoken; both (samples,) int16."""
+        now_ms = float(self._tick * PTIME_MS)
+        self._send(self._codec.encode(frame), now_ms)
+        while self._under_way and self._under_way[0][0] <= now_ms:
+            arrival_ms, packet = self._under_way.pop(0)
+            self._buffer.push(packet, arrival_ms)
+        heard = self._play(now_ms)
+        if self._adaptive:
+            self._last_peak = max(int(heard.max()), -int(heard.min()))
+            self._loud = max(int(_LOUD_DECAY * self._loud), self._last_peak)
+        self._tick += 1
+        return heard
+
+    def finished_bursts(self, *, end: bool = False) -> list[Burst]:
+        """Bursts that are over and were not given out before; with `end` the open one too."""
+        if end:
+            self._close()
+        found, self._closed = self._closed, []
+        return found
+
+    def _send(self, payload: bytes, now_ms: float) -> None:
+        packet = RtpPacket(PAYLOAD_TYPE, self._sequence, self._timestamp, self._ssrc, payload)
+        self._sequence = (self._sequence + 1) % SEQUENCE_MODULUS
+        self._timestamp = (self._timestamp + self._samples) % TIMESTAMP_MODULUS
+        arrival_ms = self._network.send(now_ms)
+        if arrival_ms is None:
+            self._never.add(self._tick)
+        else:
+            self._under_way.append((arrival_ms, packet))
+
+    def _play(self, now_ms: float) -> Pcm:
+        pulled = self._buffer.pull(now_ms, quiet=self._last_peak <= _QUIET_SHARE * self._loud)
+        if isinstance(pulled, Play):
+            self._close()
+            frame = self._codec.decode(pulled.packet.payload)
+            return self._concealer.heard(frame, joins=not pulled.after_skip) if self._concealer else frame
+        if isinstance(pulled, Idle):
+            return np.zeros(self._samples, dtype=np.int16)
+        if isinstance(pulled, Conceal):
+            self._note(pulled.slot)
+        assert isinstance(pulled, Conceal | Stretch)
+        return self._make_up()
+
+    def _make_up(self) -> Pcm:
+        """Sound for a missing packet."""
+        if self._concealer is not None:
+            return self._concealer.conceal(self._samples)
+        made = self._codec.conceal() if self.concealed_by == "codec" else None
+        return np.zeros(self._samples, dtype=np.int16) if made is None else made
+
+    def _note(self, slot: int) -> None:
+        """A slot without its packet; slots and ticks of sending have the same numbers."""
+        lost = slot in self._never
+        self._never.discard(slot)
+        if self._open is None:
+            self._bursts += 1
+            self._open = Burst(self._tick, 0, 0, self.concealed_by)
+        self._open = replace(self._open, packets=self._open.packets + 1, lost=self._open.lost + lost)
+        self._burst_packets += 1
+
+    def _close(self) -> None:
+        if self._open is not None:
+            self._closed.append(self._open)
+            self._open = None
+
+
+def _loss(network: Network, seed: int) -> LossModel:
+    spec = network.loss
+    if isinstance(spec, IndependentLoss):
+        return independent(spec.rate_percent / 100, seed)
+    if isinstance(spec, GilbertElliottLoss):
+        return BurstLoss(spec.rate_percent / 100, spec.mean_burst_packets, seed)
+    return NoLoss()
+
+
+def _jitter(network: Network) -> Jitter | None:
+    spec = network.jitter
+    base: Jitter | None = None
+    if isinstance(spec, GammaJitterSpec):
+        base = GammaJitter(spec.mean_ms, spec.sd_ms)
+    elif spec is not None:
+        base = UniformJitter(spec.max_ms)
+    if network.spikes is None:
+        return base
+    return SpikyJitter(base, network.spikes.height_ms, network.spikes.per_min / PACKETS_PER_MIN)
+
+
+def _concealed_by(network: Network, codec: Codec) -> ConcealedBy:
+    """By whom; whether a codec has a concealment of its own, the catalogue says."""
+    if network.concealment != "codec":
+        return network.concealment
+    own = any(info.conceals for info in codec_catalogue() if info.name == codec.name)
+    return "codec" if own else "pitch"
