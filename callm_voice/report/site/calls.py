@@ -41,7 +41,6 @@ class InferencePoint:
     """One request, for the latency page."""
 
     cause: str
-    role: str
     ttft_ms: float
     prompt_tokens: int | None
     cached_tokens: int | None
@@ -60,6 +59,8 @@ class CallSummary:
     moment: Moment | None
     files: tuple[str, ...]
     inferences: tuple[InferencePoint, ...]
+    role_tokens: tuple[tuple[str, int], ...]
+    """Role, and the prompt tokens of its first request in the call."""
     spans: tuple[tuple[str, float], ...]
     """Name and length of every piece of every answered turn; empty where the call's latency does not count."""
 
@@ -149,26 +150,22 @@ def write_call(site: Site, place: CallPlace, desk: DeskView, audio: AudioKind) -
 def _summary(
     place: CallPlace, row: CallRow, record: CallRecord, moment: Moment | None, files: list[str]
 ) -> CallSummary:
-    counts = record.latency if row.scored and record.latency is not None and record.latency.valid else None
-    seen: set[str] = set()
+    latency = record.latency
+    counts = latency is not None and latency.valid and row.scored
+    tokens: dict[str, int | None] = {}
     points = []
-    for inference in counts.inferences if counts else ():
-        first = inference.role not in seen
-        seen.add(inference.role)
-        if inference.ttft_ms is not None and not inference.interrupted and not inference.failed:
+    for inference in latency.inferences if latency else ():
+        first = inference.role not in tokens
+        tokens.setdefault(inference.role, inference.prompt_tokens)
+        if counts and inference.ttft_ms is not None and not inference.interrupted and not inference.failed:
             points.append(
                 InferencePoint(
-                    inference.cause, inference.role, inference.ttft_ms, inference.prompt_tokens,
-                    inference.cached_tokens, first,
+                    inference.cause, inference.ttft_ms, inference.prompt_tokens, inference.cached_tokens, first
                 )
-            )  # fmt: skip
-    spans = tuple((span.name, span.duration_ms) for turn in (counts.turns if counts else ()) for span in turn.spans)
+            )
+    turns = latency.turns if latency is not None and counts else ()
     return CallSummary(
-        place,
-        row,
-        failed_gates(record.verdict),
-        moment,
-        tuple(place.href + name for name in files),
-        tuple(points),
-        spans,
-    )
+        place, row, failed_gates(record.verdict), moment, tuple(place.href + name for name in files), tuple(points),
+        role_tokens=tuple((role, n) for role, n in tokens.items() if n is not None),
+        spans=tuple((span.name, span.duration_ms) for turn in turns for span in turn.spans),
+    )  # fmt: skip

@@ -1,7 +1,7 @@
 """The desk's architecture as a drawing: roles on an ellipse, transfers as arcs, a path marked on it.
 
-The start role stands on the left; the others follow in the order of how far they are from it. An arc bends to its left,
-so that the two directions between two roles stay apart. A marked step is thick, and has its number on it.
+The start role stands on the left; the others follow in the order of how far they are from it. An arc bends to its
+left, so that the two directions between two roles stay apart. A marked step is thick, and has its number on it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ CHAR_WIDTH = 8.2
 """Of the label's type, in the units of the drawing: for the width of a node's box."""
 BEND = 0.16
 """How far an arc leaves the straight line, as a share of its length."""
+LONG = 230.0
+"""An arc of this length may have a role between its ends."""
 NUMBER_AT = 0.5
 
 
@@ -127,7 +129,8 @@ def _arc(a: Node, b: Node, steps: tuple[int, ...], *, wrong: bool, allowed: bool
     """From the border of one box to the border of the other."""
     dx, dy = b.x - a.x, b.y - a.y
     length = math.hypot(dx, dy) or 1.0
-    control = ((a.x + b.x) / 2 + dy * BEND, (a.y + b.y) / 2 - dx * BEND)
+    bend = _bend(a, b, dx, dy, length)
+    control = ((a.x + b.x) / 2 + dy * bend, (a.y + b.y) / 2 - dx * bend)
     x0, y0 = _border(a, control)
     x1, y1 = _border(b, control)
     label_x = (1 - NUMBER_AT) ** 2 * x0 + 2 * NUMBER_AT * (1 - NUMBER_AT) * control[0] + NUMBER_AT**2 * x1
@@ -136,6 +139,13 @@ def _arc(a: Node, b: Node, steps: tuple[int, ...], *, wrong: bool, allowed: bool
     head, base = _head(control, (x1, y1), min(size, length / 3))
     curve = f"M{x0:.1f} {y0:.1f} Q{control[0]:.1f} {control[1]:.1f} {base[0]:.1f} {base[1]:.1f}"
     return Arc(a.name, b.name, curve, head, round(label_x, 1), round(label_y, 1), steps, wrong, allowed)
+
+
+def _bend(a: Node, b: Node, dx: float, dy: float, length: float) -> float:
+    """To the left; but a long arc that would bend outwards, under the box of a role between, bends inwards, and more
+    than the one of the other direction."""
+    outwards = dy * ((a.x + b.x) / 2 - WIDTH / 2) - dx * ((a.y + b.y) / 2 - HEIGHT / 2) > 1
+    return -1.8 * BEND if outwards and length > LONG else BEND
 
 
 def _border(node: Node, towards: tuple[float, float]) -> tuple[float, float]:

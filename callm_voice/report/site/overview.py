@@ -46,9 +46,8 @@ def write_industry(site: Site, pack: str, desk: DeskView, calls: Sequence[CallSu
     """One pack: architecture, roles with their prompts and tools, tasks with each model's results."""
     tokens: dict[str, list[int]] = {}
     for call in calls:
-        for point in call.inferences:
-            if point.first_of_role and point.prompt_tokens is not None:
-                tokens.setdefault(point.role, []).append(point.prompt_tokens)
+        for role, count in call.role_tokens:
+            tokens.setdefault(role, []).append(count)
     ids = sorted({call.place.task for call in calls} | desk.tasks.keys())
     tasks = []
     for task in ids:
