@@ -965,7 +965,7 @@ INSERT INTO policy_terms (patient_id, status, ends_on, network, copay_cents, ref
     ('pat_joan_tucker', 'active', NULL, 'in', 3000, 0);
 
 INSERT INTO prior_approvals (id, patient_id, service, status, decided_on, valid_until, reason_code) VALUES
-    ('pa_fields_dupixent', 'pat_nancy_fields', 'Injections for eczema', 'expired', '2026-01-20', '2026-07-31', NULL),
+    ('pa_fields_injections', 'pat_nancy_fields', 'Injections for eczema', 'expired', '2026-01-20', '2026-07-31', NULL),
     ('pa_blake_light', 'pat_howard_blake', 'Light therapy', 'denied', '2026-08-10', NULL, 'more_notes_needed'),
     ('pa_blake_gel', 'pat_howard_blake', 'Gel for sun damage', 'approved', '2026-03-02', '2027-03-01', NULL),
     ('pa_sutton_patch', 'pat_gloria_sutton', 'Extended patch test', 'submitted', NULL, NULL, NULL),
