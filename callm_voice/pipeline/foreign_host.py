@@ -11,55 +11,23 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import aiohttp
-from pipecat.frames.frames import DataFrame, ErrorFrame, Frame
+from pipecat.frames.frames import ErrorFrame, Frame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
-from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
 from callm_voice.core.errors import CallmError, EngineError
 from callm_voice.llm.secrets import Secret, redact
 from callm_voice.pipeline.foreign_class import SESSION, parameters
 from callm_voice.pipeline.foreign_loop import ServiceLoop, first_of
+from callm_voice.pipeline.foreign_request import DoneFrame, Outlet, Request
 from callm_voice.speech.boundary import engine_errors
 
 CLOSE_LIMIT_S = 10.0
 """A service that does not end within it is left behind; its threads are daemons and end with the process."""
-
-
-@dataclass
-class DoneFrame(DataFrame):
-    """Comes out of the service behind all that belongs to a request."""
-
-
-class Request:
-    """One utterance or sentence. Made and used on the host's loop."""
-
-    def __init__(self) -> None:
-        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def take(self, frame: Frame) -> None:
-        """A frame that came out of the service."""
-        if isinstance(frame, DoneFrame):
-            self.end()
-
-    def end(self) -> None:
-        """Nothing more belongs to it."""
-        if not self.over.done():
-            self.over.set_result(None)
-
-    def fail(self, error: CallmError) -> None:
-        """It came to nothing."""
-        if not self.over.done():
-            self.over.set_exception(error)
-
-    async def wait(self) -> None:
-        """Return when it is over."""
-        await self.over
 
 
 class ServiceHost:
@@ -164,7 +132,7 @@ class ServiceHost:
                 self._arguments[SESSION] = await stack.enter_async_context(aiohttp.ClientSession())
             self.service = self._watched(self._class(**self._arguments))
             self._worker = PipelineWorker(
-                Pipeline([self.service, _Sink(self._came)]),
+                Pipeline([self.service, Outlet(self._came)]),
                 name=f"service-{self._stage}",
                 enable_rtvi=False,
                 enable_turn_tracking=False,
@@ -191,7 +159,8 @@ class ServiceHost:
                     self._ready.set_result(None)
                 await first_of(self._stop.wait(), running)
                 if running.done() and not self._stop.is_set():
-                    self._fail(f"{self.what} ended by itself")
+                    self._broken = self._error("ended by itself")
+                    self._fail(self._broken.message)
             finally:
                 await self._worker.cancel(reason="the call is over")
                 with suppress(asyncio.CancelledError):
@@ -253,20 +222,6 @@ class ServiceHost:
 
     def _error(self, said: str) -> EngineError:
         return EngineError(f"{self.what} {said}", stage=self._stage)
-
-
-class _Sink(FrameProcessor):
-    """What comes out of the service."""
-
-    def __init__(self, came: Callable[[Frame], None]) -> None:
-        super().__init__()
-        self._came = came
-
-    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        await super().process_frame(frame, direction)
-        if direction == FrameDirection.DOWNSTREAM:
-            self._came(frame)
-        await self.push_frame(frame, direction)
 
 
 def _first_line(error: Exception) -> str:

@@ -18,8 +18,9 @@ from pipecat.services.stt_service import SegmentedSTTService
 from callm_voice.audio.resample import resample_whole
 from callm_voice.core.clock import stopwatch
 from callm_voice.pipeline.foreign_class import arguments, find_class, from_environment
-from callm_voice.pipeline.foreign_host import Request, ServiceHost
+from callm_voice.pipeline.foreign_host import ServiceHost
 from callm_voice.pipeline.foreign_info import engine_info
+from callm_voice.pipeline.foreign_request import Request
 from callm_voice.speech.engines import Pcm, Transcript
 from callm_voice.speech.settings import ForeignSttSettings
 

@@ -10,8 +10,9 @@ from pipecat.frames.frames import Frame, TTSAudioRawFrame, TTSSpeakFrame
 from callm_voice.audio.resample import resample_whole
 from callm_voice.core.errors import EngineError
 from callm_voice.pipeline.foreign_class import arguments, find_class, from_environment
-from callm_voice.pipeline.foreign_host import DoneFrame, Request, ServiceHost
+from callm_voice.pipeline.foreign_host import ServiceHost
 from callm_voice.pipeline.foreign_info import engine_info
+from callm_voice.pipeline.foreign_request import DoneFrame, Request
 from callm_voice.speech.engines import Pcm
 from callm_voice.speech.settings import ForeignTtsSettings
 

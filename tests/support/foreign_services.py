@@ -62,7 +62,7 @@ class _Troubled:
         if self._trouble is Trouble.HANG:
             await asyncio.sleep(3600)
         if self._trouble is Trouble.BLOCK:
-            RELEASE.wait(60)
+            RELEASE.wait(100)
         return "the service is out of order" if self._trouble is Trouble.REPORT else None
 
 

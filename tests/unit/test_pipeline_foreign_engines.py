@@ -20,7 +20,7 @@ from callm_voice.speech.tts_scripted import ScriptedTts
 pytestmark = pytest.mark.unit
 SERVICES = "support.foreign_services"
 SECOND = np.full(8000, 1000, np.int16)
-LIMIT_S = 20.0
+LIMIT_S = 50.0
 """Anything that is bounded ends well within it, on a busy machine too."""
 
 
@@ -81,7 +81,7 @@ def test_a_streaming_service_is_done_with_its_final_mark_or_when_nothing_comes_a
         assert [ears.transcribe(SECOND, 8000).text for _ in range(2)] == ["first 32000 bytes"] * 2
     finally:
         ears.close()
-    assert elapsed_s() < LIMIT_S, "a final mark must not be waited past"
+    assert not marks_end or elapsed_s() < 3 * settle_ms / 1000, "a final mark is not waited past"
 
 
 def test_the_record_names_the_service_and_never_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
