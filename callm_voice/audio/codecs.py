@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from callm_voice.audio.codec_ffmpeg import AMR_MODES, G722, Amr
+from callm_voice.audio.codec_g726 import G726, G726_RATES
 from callm_voice.audio.codec_gsm import Gsm
 from callm_voice.audio.codec_opus import OPUS_MODES, Opus
 from callm_voice.audio.codec_pcm import G711, L16
@@ -70,7 +71,7 @@ class CodecInfo:
 
 
 _FFMPEG = "FFmpeg in av (BSD-3-Clause; the wheel carries a GPL build of FFmpeg)"
-_OWN = "own tables (Apache-2.0)"
+_OWN = "none: tables made from the law"
 _CATALOGUE = (
     CodecInfo(
         name="l16",
@@ -115,6 +116,17 @@ _CATALOGUE = (
         conceals=False,
         reference="ITU-T G.722; RFC 3551 §4.5.2",
         library=_FFMPEG,
+    ),
+    CodecInfo(
+        name="g726",
+        title="G.726 ADPCM, mode in kbit/s",
+        rates_hz=(8000,),
+        modes=tuple(G726_RATES),
+        default_mode="32",
+        payload_bytes=(40, 60, 80, 100),
+        conceals=False,
+        reference="ITU-T G.726, Annex A; RFC 3551 §4.5.4",
+        library="own arithmetic (Apache-2.0), compiled by numba (BSD-2-Clause)",
     ),
     CodecInfo(
         name="gsm",
@@ -187,6 +199,7 @@ _OPENERS: dict[str, Callable[[str, int, str], Codec]] = {
     "pcmu": lambda name, rate_hz, mode: G711(name),
     "pcma": lambda name, rate_hz, mode: G711(name),
     "g722": lambda name, rate_hz, mode: G722(),
+    "g726": lambda name, rate_hz, mode: G726(mode),
     "gsm": lambda name, rate_hz, mode: Gsm(),
     "amr": lambda name, rate_hz, mode: Amr(mode),
     "opus": lambda name, rate_hz, mode: Opus(rate_hz, mode),
