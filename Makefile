@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check format test test-quick demo models perf schemas clean
+.PHONY: help setup check format test test-quick inspect demo models perf schemas clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | expand -t 14
@@ -39,6 +39,11 @@ test: setup models  ## All tests
 	$(PYTEST) -m "conversation or faults"
 	$(PYTEST) -m "realtime" -p no:randomly
 	$(PYTEST) -m "models" -p no:randomly
+
+inspect: setup  ## Let Inspect, in an environment of its own, read the exported logs
+	$(PYTHON) -m venv .venv-inspect
+	.venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check inspect-ai
+	CALLM_VOICE_INSPECT_PYTHON=.venv-inspect/bin/python $(PYTEST) tests/unit/test_export_inspect.py
 
 demo: setup models  ## Two real calls by voice, scored: the oracle and a small real model
 	$(BIN)/callm-voice demo

@@ -20,13 +20,25 @@ from typing import Any, Literal
 from pydantic import BaseModel, TypeAdapter
 
 from callm_voice.bench import gold as bench_gold
-from callm_voice.core import brief, events, latency, record
+from callm_voice.core import brief, events, latency, record, score_format
 from callm_voice.desk import formats
-from verifier import gold, trace, verdict
+from verifier import gold, scores, trace, verdict
 
 DEFAULT_DIR = Path("docs/schema")
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_MODULES: tuple[ModuleType, ...] = (bench_gold, brief, events, latency, record, formats, gold, trace, verdict)
+_MODULES: tuple[ModuleType, ...] = (
+    bench_gold,
+    brief,
+    events,
+    latency,
+    record,
+    formats,
+    gold,
+    trace,
+    verdict,
+    score_format,
+    scores,
+)
 
 
 class Task(formats.TaskFile):
@@ -41,6 +53,7 @@ _FORMATS: dict[str, tuple[Any, _Mode, str]] = {
     "event": (events.AnyEvent, "serialization", "One line of events.jsonl of a call folder"),
     "verdict": (verdict.Verdict, "serialization", "What `python -m verifier` prints"),
     "gold": (gold.GoldFile, "validation", "gold.json of a call folder"),
+    "score": (score_format.RunScore, "serialization", "What `callm-voice score --json` prints"),
     "pack": (formats.PackFile, "validation", "pack.yaml of a pack"),
     "task": (Task, "validation", "tasks/ID.yaml of a pack"),
 }

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from callm_voice import __version__
+from callm_voice.core.score_format import CallCounts, MissedTool, ModelScore, RunScore
 from callm_voice.report.score_figures import (
     cost,
     figures,
@@ -20,7 +21,6 @@ from callm_voice.report.score_figures import (
     ttft_by_cause,
     v2v,
 )
-from callm_voice.report.score_format import CallCounts, MissedTool, ModelScore, RunScore
 from callm_voice.report.score_notes import notes
 from callm_voice.report.score_pairs import blame_of, comparisons, voice_costs
 from callm_voice.report.score_rows import TEXT_LINE, CallRow, filter_rows, load_calls, load_row

@@ -12,8 +12,8 @@ import numpy as np
 
 from callm_voice.core.events import Cause
 from callm_voice.core.latency import TTFT_BAR_MS
+from callm_voice.core.score_format import Cost, Group, HeadlineTtft, K, TaskDetail, TtftFigures, V2vFigures
 from callm_voice.probes.percentiles import percentiles
-from callm_voice.report.score_format import Cost, Group, HeadlineTtft, K, TaskDetail, TtftFigures, V2vFigures
 from callm_voice.report.score_rows import CallRow
 from verifier.scores import BOOTSTRAP_SEED, RESAMPLES, Tally, interval, pass_hat_k, score
 

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
+from callm_voice.core.score_format import BlamedCall, MisheardWords, ModelBlame, ModelComparison, VoiceCost
 from callm_voice.report.blame import BLAMES
 from callm_voice.report.score_figures import tallies
-from callm_voice.report.score_format import BlamedCall, MisheardWords, ModelBlame, ModelComparison, VoiceCost
 from callm_voice.report.score_rows import TEXT_LINE, CallRow
 from verifier.compare import Trials, compare, holm
 from verifier.scores import score

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from callm_voice.report.score_format import Figures, Group, ModelScore, RunScore
+from callm_voice.core.score_format import Figures, Group, ModelScore, RunScore
 from callm_voice.report.text import clip, styled
 from verifier.scores import Interval
 
