@@ -9,7 +9,21 @@ import traceback
 import typer
 
 from callm_voice import __version__
-from callm_voice.cli import calibrate, call, demo, doctor, models, packs, profile, report, score, show, verify, voices
+from callm_voice.cli import (
+    calibrate,
+    call,
+    demo,
+    doctor,
+    export,
+    models,
+    packs,
+    profile,
+    report,
+    score,
+    show,
+    verify,
+    voices,
+)
 from callm_voice.cli import retry as retry_command
 from callm_voice.cli import run as run_command
 from callm_voice.cli import status as status_command
@@ -34,6 +48,7 @@ app.command("verify")(verify.verify)
 app.command("show")(show.show)
 app.command("report")(report.report)
 app.command("score")(score.score)
+app.command("export")(export.export)
 app.command("profile")(profile.profile)
 app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)

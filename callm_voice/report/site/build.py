@@ -19,8 +19,8 @@ from typing import Any
 from callm_voice import __version__
 from callm_voice.core.errors import UsageError
 from callm_voice.core.runfolder import load_record
+from callm_voice.core.score_format import ModelScore
 from callm_voice.report.score import score_run
-from callm_voice.report.score_format import ModelScore
 from callm_voice.report.site.calls import CallSummary, pack_href, write_call
 from callm_voice.report.site.collect import CallPlace, find_places
 from callm_voice.report.site.desks import DeskView, desk_view

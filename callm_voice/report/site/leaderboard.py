@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from callm_voice.core.score_format import Figures, K, ModelScore
 from callm_voice.report.score import CallRow, filter_rows, score_model
-from callm_voice.report.score_format import Figures, K, ModelScore
 from callm_voice.report.site.words import DASH, money, ms, ms_at_bar, percent, plural
 from verifier.scores import Interval
 

@@ -6,9 +6,9 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
+from callm_voice.core.score_format import RunScore
 from callm_voice.probes.percentiles import percentiles
 from callm_voice.report.latency_view import CAUSES, SPANS
-from callm_voice.report.score_format import RunScore
 from callm_voice.report.site.calls import CallSummary, InferencePoint, pack_href, task_href
 from callm_voice.report.site.charts import against_tokens, distribution
 from callm_voice.report.site.desks import DeskView

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from callm_voice.core.runfolder import safe_name
-from callm_voice.report.score_format import ModelScore
+from callm_voice.core.score_format import ModelScore
 from callm_voice.report.site.calls import CallSummary, conversation, pack_href, page_id, task_href
 from callm_voice.report.site.collect import load_call
 from callm_voice.report.site.desks import DeskView
