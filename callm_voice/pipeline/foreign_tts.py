@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 from pipecat.frames.frames import Frame, TTSAudioRawFrame, TTSSpeakFrame
 
 from callm_voice.audio.resample import resample_whole
 from callm_voice.core.errors import EngineError
-from callm_voice.pipeline.foreign_class import arguments, find_class, from_environment
+from callm_voice.pipeline.foreign_class import arguments, find_class, from_environment, parameters
 from callm_voice.pipeline.foreign_host import ServiceHost
 from callm_voice.pipeline.foreign_info import engine_info
 from callm_voice.pipeline.foreign_request import DoneFrame, Request
@@ -17,6 +18,7 @@ from callm_voice.speech.engines import Pcm
 from callm_voice.speech.settings import ForeignTtsSettings
 
 WARM_UP = "Hello."
+QUIET_LIMIT = "stop_frame_timeout_s"
 
 
 class _Sentence(Request):
@@ -48,7 +50,7 @@ class ForeignTts:
         self.rate_hz = settings.rate_hz
         self._host = ServiceHost(
             service,
-            arguments(service, values),
+            arguments(service, _patient(service, values, settings.timeout_s)),
             stage="tts",
             method="run_tts",
             rate_hz=settings.rate_hz,
@@ -88,3 +90,16 @@ class ForeignTts:
             raise EngineError(f"{self._host.what} gave {len(data)} bytes, not whole samples of 16 bits", stage="tts")
         samples = np.frombuffer(data, "<i2").reshape(-1, channels)
         return samples[:, 0].copy() if channels == 1 else samples.mean(axis=1).round().astype(np.int16)
+
+
+def _patient(service: type, values: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+    """The settings, with Pipecat's wait for sound as long as ours where the service itself says when it is done.
+
+    After 3 s without sound Pipecat takes a sentence for finished and calls it an error; a slow voice on a busy machine
+    is not wrong. A voice on a websocket may have no other way to say that it is done, so it keeps that.
+    """
+    from pipecat.services.tts_service import WebsocketTTSService  # warns on import, which `find_class` has seen to
+
+    if issubclass(service, WebsocketTTSService) or QUIET_LIMIT not in parameters(service):
+        return values
+    return {QUIET_LIMIT: timeout_s, **values}

@@ -42,6 +42,8 @@ class Trouble(StrEnum):
     REPORT = "report"
     """An error frame, as Pipecat's own services send."""
     HANG = "hang"
+    DAWDLE = "dawdle"
+    """Longer than Pipecat waits for the next sound by itself."""
     BLOCK = "block"
     """The event loop itself."""
 
@@ -61,6 +63,8 @@ class _Troubled:
             raise RuntimeError("the service broke")
         if self._trouble is Trouble.HANG:
             await asyncio.sleep(3600)
+        if self._trouble is Trouble.DAWDLE:
+            await asyncio.sleep(3.5)
         if self._trouble is Trouble.BLOCK:
             RELEASE.wait(100)
         return "the service is out of order" if self._trouble is Trouble.REPORT else None

@@ -138,6 +138,14 @@ def test_another_rate_than_was_asked_for_is_resampled_as_a_whole() -> None:
         mouth.close()
 
 
+def test_a_slow_sentence_is_waited_for() -> None:
+    mouth = voice(trouble="dawdle", after=1)
+    try:
+        assert mouth.synthesise("Yes.").size
+    finally:
+        mouth.close()
+
+
 def test_a_sentence_without_sound_is_an_error() -> None:
     mouth = voice()
     try:
