@@ -6,11 +6,12 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 
 from callm_voice.bench.assemble import CallResult
+from callm_voice.bench.costcap import watch_cost
 from callm_voice.bench.desk import model_info, open_desk
 from callm_voice.bench.minds import open_caller
 from callm_voice.bench.resolve import ResolvedCall
 from callm_voice.bench.workshop import Workshop
-from callm_voice.caller.text import TextTurn, talk
+from callm_voice.caller.text import AgentTurn, TextTurn, talk
 from callm_voice.core.clock import RealClock
 from callm_voice.core.errors import CallmError
 from callm_voice.core.events import (
@@ -53,13 +54,20 @@ async def text_call(
             seed=resolved.spec.seed,
         )
         scribe = _Scribe(desk, log)
+        too_dear: list[str] = []
+        watch_cost(resolved, desk, log, too_dear.append)
         reason: EndReason
         error: CallmError | None = None
         try:
             dialogue = await talk(
-                mind, scribe.agent_turn, max_turns=resolved.pipeline.limits.max_turns, on_turn=scribe.note
+                mind,
+                _while_affordable(scribe.agent_turn, too_dear),
+                max_turns=resolved.pipeline.limits.max_turns,
+                on_turn=scribe.note,
             )
             reason, detail = dialogue.end, dialogue.detail
+        except _TooDearError:
+            reason, detail = "max_cost", too_dear[0]
         except CallmError as caught:
             error, reason, detail = caught, "model_error", caught.one_line()
             log.emit(
@@ -81,6 +89,22 @@ async def text_call(
             caller_usage=mind.usage(),
             extra_files=extra_files,
         )
+
+
+class _TooDearError(Exception):
+    """The call has reached its cost cap."""
+
+
+def _while_affordable(agent_turn: AgentTurn, too_dear: list[str]) -> AgentTurn:
+    """`agent_turn`, which ends the call once there is a reason in `too_dear`."""
+
+    async def turn(words: str | None) -> str:
+        said = await agent_turn(words)
+        if too_dear:
+            raise _TooDearError
+        return said
+
+    return turn
 
 
 class _Scribe:

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from callm_voice.bench.assemble import CallResult
+from callm_voice.bench.costcap import watch_cost
 from callm_voice.bench.desk import model_info, open_desk
 from callm_voice.bench.minds import open_caller
 from callm_voice.bench.pace import keep_pace
@@ -129,6 +130,7 @@ async def _open(
     vad = make_vad(pipeline.vad)
     extra_files: dict[str, str] = {}
     desk, database = await open_desk(resolved, clock, log, on_progress, stack, extra_files, shop.servers)
+    watch_cost(resolved, desk, log, lambda why: control.end("max_cost", why))
     mind = await open_caller(resolved, clock, on_progress, stack, shop.servers)
     caller = CallerLeg(
         mind,

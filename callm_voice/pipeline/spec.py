@@ -65,6 +65,8 @@ class LimitSettings(_Strict):
     max_duration_s: float = Field(default=600.0, gt=0, le=7200)
     max_turns: int = Field(default=60, ge=1, le=500)
     inferences_per_turn: int = Field(default=12, ge=1, le=50)
+    max_cost_usd: float | None = Field(default=None, gt=0)
+    """The call ends when the model has cost so much; never where its price is unknown."""
 
 
 class PipelineSpec(_Strict):

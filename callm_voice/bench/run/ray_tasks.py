@@ -7,6 +7,7 @@ last. Tasks run in actors, one for each slot, so engines stay warm and calls at 
 from __future__ import annotations
 
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -93,7 +94,10 @@ class RayExecutor:
         self._jobs[actor.make.remote(job)] = (job, actor, stopwatch())
 
     def wait(self, timeout_s: float) -> list[JobResult]:
-        ready, _ = self._ray.wait(list(self._jobs), num_returns=1, timeout=timeout_s) if self._jobs else ([], [])
+        if not self._jobs:
+            threading.Event().wait(timeout_s)
+            return []
+        ready, _ = self._ray.wait(list(self._jobs), num_returns=1, timeout=timeout_s)
         results = [self._result(reference) for reference in ready]
         for reference, (job, actor, wall_s) in list(self._jobs.items()):
             limit_s = job.setup_s + job.call_s  # a node does not tell when the line opened
