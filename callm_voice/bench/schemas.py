@@ -20,7 +20,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, TypeAdapter
 
 from callm_voice.bench import gold as bench_gold
-from callm_voice.core import brief, events, latency, record, score_format
+from callm_voice.core import brief, events, latency, latency_profile, record, score_format
 from callm_voice.desk import formats
 from verifier import gold, scores, trace, verdict
 
@@ -31,6 +31,7 @@ _MODULES: tuple[ModuleType, ...] = (
     brief,
     events,
     latency,
+    latency_profile,
     record,
     formats,
     gold,
@@ -51,6 +52,7 @@ _Mode = Literal["validation", "serialization"]
 _FORMATS: dict[str, tuple[Any, _Mode, str]] = {
     "record": (record.CallRecord, "serialization", "call.json of a call folder"),
     "event": (events.AnyEvent, "serialization", "One line of events.jsonl of a call folder"),
+    "profile": (latency_profile.LatencyProfile, "serialization", "profile.json of a latency profile"),
     "verdict": (verdict.Verdict, "serialization", "What `python -m verifier` prints"),
     "gold": (gold.GoldFile, "validation", "gold.json of a call folder"),
     "score": (score_format.RunScore, "serialization", "What `callm-voice score --json` prints"),
