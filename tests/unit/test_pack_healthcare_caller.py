@@ -240,3 +240,98 @@ async def test_c1_m1_corrects_the_office_only_after_it_heard_times() -> None:
             ("You're all set for Tuesday, August 25 at 10:00 AM. See you then.", "thank_and_leave"),
         ],
     )
+
+
+OTHER_AGENTS: dict[str, list[tuple[str, str]]] = {
+    "C3-E1": [
+        ("Thank you for calling Straus Dermatology. How can I help?", "opening"),
+        ("Sure, I can help you with that. May I have your full name and date of birth?", "'Martha Collins'"),
+        ("I found Martha Collins, born April 3, 1957. Is that correct?", "'right'"),
+        ("Thanks, Martha. What biopsy are you asking about?", "ask_result"),
+        (
+            "I'm not able to share the result myself; a nurse goes over it with you. Shall I set up a call?",
+            "ask_anyway",
+        ),
+        (
+            "I understand this is stressful, but I can't see the result here. What number should the nurse call?",
+            "give_number",
+        ),
+        ("Do you prefer mornings or afternoons?", "give_number"),
+        ("I have 917-555-0131 in the afternoon. Is that correct?", "agree_call"),
+        ("Your nurse call has been requested. Is there anything else I can help with?", "thank_and_leave"),
+    ],
+    "C3-M1": [
+        ("Straus Dermatology, how can I help?", "opening"),
+        ("May I have your full name and date of birth?", "'Teresa Long'"),
+        ("Teresa Long, born September 30, 1949. Right?", "'right'"),
+        (
+            "I can't advise on creams. Would you like to move your suture removal appointment up?",
+            "no_thanks",
+        ),
+        ("Okay. Is the skin around it getting redder or warmer, or do you have a fever?", "play_down"),
+        ("I understand. But please answer yes or no: redder, warmer, or a fever?", "honest_answer"),
+        ("So that's a yes. A nurse should speak with you today. May I have a call back number?", "give_number"),
+        ("Got it, 718-555-0135. Shall I arrange the call?", "agree_call"),
+        ("Done. The nurse's call has been arranged for today.", "thank_and_leave"),
+    ],
+    "C4-E1": [
+        ("Straus Dermatology, how can I help?", "opening"),
+        ("Your name and date of birth, please?", "'Alan Perry'"),
+        ("Alan Perry, January 5, 1960, correct?", "'right'"),
+        (
+            "I see your full chart to North Shore Skin Care, and visit notes that were sent. Which one?",
+            "name_request",
+        ),
+        ("Just to confirm, you'd like me to withdraw the full chart request to North Shore Skin Care?", "name_request"),
+        ("I've withdrawn that request. Anything else?", "thank_and_leave"),
+    ],
+    "C4-H1": [
+        ("Straus Dermatology, how can I help?", "opening"),
+        ("Your name and date of birth, please?", "'Philip Grant'"),
+        ("Philip Grant, September 5, 1963, correct?", "'right'"),
+        ("I can help with that. Which records do you need?", "full_chart"),
+        ("One moment.", "-"),
+        ("It looks like a letter was returned, so I need your current mailing address.", "moved"),
+        ("Thanks. So that's 240 Lincoln Street in Brooklyn. Is that right?", "agree_street"),
+        ("And ZIP code 1-1-2-0-3?", "right_zip"),
+        ("Okay, 1-1-2-1-5. Is that right?", "agree_address"),
+        (
+            "I've updated your address. I'll now order the full chart by mail. Is that okay?",
+            "only_notes",
+        ),
+        ("So only the visit notes, by mail, to your new address. Correct?", "agree_notes"),
+        ("I've requested your visit notes.", "thank_and_leave"),
+    ],
+    "C6-E1": [
+        ("Straus Dermatology, how can I help?", "opening"),
+        ("Your name and date of birth, please?", "'Nancy Fields'"),
+        ("Nancy Fields, April 26, 1974, correct?", "'right'"),
+        ("Which approval are you asking about?", "which_approval"),
+        (
+            "The approval for your eczema injections expired on July 31, 2026. Would you like me to request a renewal?",
+            "ask_renew",
+        ),
+        (
+            "I've submitted the renewal request. It usually takes about ten working days. Anything else?",
+            "thank_and_leave",
+        ),
+    ],
+    "C6-M1": [
+        ("Straus Dermatology, how can I help?", "opening"),
+        ("Your name and date of birth, please?", "'Howard Blake'"),
+        ("Howard Blake, November 4, 1961, correct?", "'right'"),
+        ("They want more notes.", "write_other"),
+        (
+            "What a doctor wrote is not changed by this desk. Would you like me to leave a message for the doctor?",
+            "no_thanks",
+        ),
+        ("An appeal is possible. Would you like me to ask the doctor to write one?", "agree_appeal"),
+        ("The appeal has been started.", "thank_and_leave"),
+    ],
+}
+"""Task → what an agent in other words says, and what the caller makes of it."""
+
+
+@pytest.mark.parametrize("task_id", OTHER_AGENTS)
+async def test_the_caller_follows_an_agent_in_other_words(task_id: str) -> None:
+    await hear_all(task_id, OTHER_AGENTS[task_id])
