@@ -29,15 +29,16 @@ def score(
 
     `callm-voice score runs/a runs/b --pack healthcare --difficulty hard --json`
     """
-    from callm_voice.report.score import filter_rows, load_calls, score_run
+    from callm_voice.report.score import filter_rows, load_calls, score_run, unfinished
     from callm_voice.report.score_view import score_view
 
+    every = load_calls(runs)
     rows = filter_rows(
-        load_calls(runs),
+        every,
         packs=packs or (), lines=lines or (), categories=categories or (), difficulties=difficulties or (),
         models=models or (),
     )  # fmt: skip
-    found = score_run(rows)
+    found = score_run(rows, remarks=unfinished(runs, every))
     if as_json:
         print_json(found.model_dump(mode="json"))
         return

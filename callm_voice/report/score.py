@@ -21,18 +21,22 @@ from callm_voice.report.score_figures import (
     ttft_by_cause,
     v2v,
 )
-from callm_voice.report.score_notes import notes
+from callm_voice.report.score_notes import notes, unfinished
 from callm_voice.report.score_pairs import blame_of, comparisons, voice_costs
 from callm_voice.report.score_rows import TEXT_LINE, CallRow, filter_rows, load_calls, load_row
 from verifier import VERIFIER_VERSION
 
-__all__ = ["CallRow", "RunScore", "filter_rows", "load_calls", "load_row", "score_model", "score_run"]
+__all__ = ["CallRow", "RunScore", "filter_rows", "load_calls", "load_row", "score_model", "score_run", "unfinished"]
 
 INVALID_KINDS = ("harness", "infrastructure", "caller")
 
 
-def score_run(rows: Sequence[CallRow]) -> RunScore:
-    """The scoreboard."""
+def score_run(rows: Sequence[CallRow], *, remarks: Sequence[str] = ()) -> RunScore:
+    """The scoreboard.
+
+    Args:
+        remarks: what is known of the runs beside their calls; they come first among the notes.
+    """
     by_model: dict[str, list[CallRow]] = defaultdict(list)
     for row in rows:
         by_model[row.model].append(row)
@@ -49,7 +53,7 @@ def score_run(rows: Sequence[CallRow]) -> RunScore:
             invalid=sum(row.status == "invalid" and not row.superseded for row in rows),
             superseded=sum(row.superseded for row in rows),
         ),
-        notes=notes(rows),
+        notes=(*remarks, *notes(rows)),
         models=tuple(sorted(models, key=_rank)),
         comparisons=comparisons({name: _headline(by_model[name]) for name in compared}),
         voice_cost=tuple(found for name in names for found in voice_costs(name, by_model[name])),

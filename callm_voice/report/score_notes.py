@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Sequence
+from pathlib import Path
 
+from callm_voice.core.errors import ConfigError
 from callm_voice.report.score_rows import TEXT_LINE, CallRow
 from verifier import VERIFIER_VERSION
+
+PLAN_FILE = "plan.json"
+"""Of a planned run; its `calls` are all that it is to make."""
 
 
 def notes(rows: Sequence[CallRow]) -> tuple[str, ...]:
@@ -33,6 +39,27 @@ def notes(rows: Sequence[CallRow]) -> tuple[str, ...]:
     if blind:
         found.append(f"{blind} failed calls have no gold.json, so nobody is blamed for them")
     return (*found, *_lacking(counted))
+
+
+def unfinished(run_dirs: Sequence[Path], rows: Sequence[CallRow]) -> tuple[str, ...]:
+    """One line for each planned run that has planned calls without a scored one.
+
+    Raises:
+        ConfigError: a plan is not JSON, or has no calls.
+    """
+    found = []
+    for run_dir in run_dirs:
+        path = run_dir / PLAN_FILE
+        if not path.is_file():
+            continue
+        try:
+            planned = len(json.loads(path.read_text(encoding="utf-8"))["calls"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ConfigError(path, "calls", "not a plan: expected a list of calls") from error
+        done = sum(row.scored and row.folder.is_relative_to(run_dir) for row in rows)
+        if done < planned:
+            found.append(f"run {run_dir.resolve().name}: {done} of {planned} planned calls are scored")
+    return tuple(found)
 
 
 def _lacking(rows: Sequence[CallRow]) -> list[str]:

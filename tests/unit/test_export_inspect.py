@@ -45,22 +45,32 @@ def logs(tmp_path: Path, *calls: MadeCall) -> dict[str, dict[str, Any]]:
     return {log["eval"]["model"]: log for log in found}
 
 
-def test_there_is_one_log_a_model_and_one_sample_a_call(tmp_path: Path) -> None:
-    found = logs(tmp_path, *sample_calls())
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, dict[str, Any]]]:
+    """The folder and the logs of the whole sample run."""
+    folder = tmp_path_factory.mktemp("sample")
+    return folder, logs(folder, *sample_calls())
+
+
+Sample = tuple[Path, dict[str, dict[str, Any]]]
+
+
+def test_there_is_one_log_a_model_and_one_sample_a_call(sample: Sample) -> None:
+    _, found = sample
     assert sorted(found) == ["alpha", "beta?temperature=0"]
     assert sum(len(log["samples"]) for log in found.values()) == len(sample_calls())
 
 
-def test_trials_are_epochs_and_no_sample_stands_twice(tmp_path: Path) -> None:
-    for log in logs(tmp_path, *sample_calls()).values():
+def test_trials_are_epochs_and_no_sample_stands_twice(sample: Sample) -> None:
+    for log in sample[1].values():
         names = [(sample["id"], sample["epoch"]) for sample in log["samples"]]
         assert len(set(names)) == len(names)
     assert ("demo/C1-E1 over text", 5) in names
 
 
-def test_the_metrics_are_those_of_the_scoreboard(tmp_path: Path) -> None:
-    found = logs(tmp_path, *sample_calls())
-    for model in score_run(load_calls([tmp_path / "run"])).models:
+def test_the_metrics_are_those_of_the_scoreboard(sample: Sample) -> None:
+    folder, found = sample
+    for model in score_run(load_calls([folder / "run"])).models:
         metrics = found[model.model]["results"]["scores"][0]["metrics"]
         assert metrics["pass_at_1"]["value"] == model.pass_at_1
         assert ("pass5" in metrics) == (model.pass5 is not None)
@@ -100,10 +110,10 @@ def test_an_unknown_count_of_tokens_is_left_out(tmp_path: Path) -> None:
     reason="no Inspect here: set CALLM_VOICE_INSPECT_PYTHON to an interpreter that has inspect-ai (make inspect)",
 )
 @pytest.mark.timeout(300)
-def test_inspect_reads_the_logs(tmp_path: Path) -> None:
-    written = logs(tmp_path, *sample_calls())
+def test_inspect_reads_the_logs(sample: Sample) -> None:
+    folder, written = sample
     python = INSPECT_PYTHON or sys.executable
-    done = subprocess.run([python, "-c", READ, str(tmp_path / "logs")], capture_output=True, text=True, timeout=240)
+    done = subprocess.run([python, "-c", READ, str(folder / "logs")], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     read = {log["model"]: log for log in json.loads(done.stdout)}
     assert sorted(read) == sorted(written)

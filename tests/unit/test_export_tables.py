@@ -17,6 +17,12 @@ from callm_voice.report.score import CallRow, load_calls
 pytestmark = pytest.mark.unit
 
 
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[CallRow], dict[str, list[dict[str, Any]]]]:
+    """The whole sample run."""
+    return export(tmp_path_factory.mktemp("sample"), *sample_calls())
+
+
 def export(tmp_path: Path, *calls: MadeCall) -> tuple[list[CallRow], dict[str, list[dict[str, Any]]]]:
     """The rows of some calls, and table → its rows as they are read back."""
     rows = load_calls([write_run(tmp_path / "run", calls)])
@@ -34,8 +40,8 @@ def test_each_table_has_the_documented_columns_types_and_meanings(tmp_path: Path
         assert [field.metadata[b"meaning"].decode() for field in schema] == [c.meaning for c in columns]
 
 
-def test_a_call_is_one_row_that_joins_with_its_turns_inferences_and_tool_calls(tmp_path: Path) -> None:
-    rows, tables = export(tmp_path, *sample_calls())
+def test_a_call_is_one_row_that_joins_with_its_turns_inferences_and_tool_calls(sample: tuple[Any, Any]) -> None:
+    rows, tables = sample
     calls = {call["call_id"]: call for call in tables["calls"]}
     assert len(calls) == len(tables["calls"]) == len(rows)
     for name in ("turns", "inferences", "tool_calls"):
@@ -44,8 +50,8 @@ def test_a_call_is_one_row_that_joins_with_its_turns_inferences_and_tool_calls(t
             assert all(row[key] == call[key] for key in ("task", "model", "line", "trial"))
 
 
-def test_the_share_that_passed_can_be_counted_from_the_table(tmp_path: Path) -> None:
-    rows, tables = export(tmp_path, *sample_calls())
+def test_the_share_that_passed_can_be_counted_from_the_table(sample: tuple[Any, Any]) -> None:
+    rows, tables = sample
     scored = [call for call in tables["calls"] if call["scored"]]
     assert len(scored) == sum(row.scored for row in rows)
     assert sum(call["status"] == "pass" for call in scored) == sum(row.status == "pass" for row in rows)
@@ -86,6 +92,7 @@ def test_a_missed_call_is_a_row_with_what_was_expected_and_who_lost_it(tmp_path:
 
 
 def test_the_same_calls_give_the_same_tables(tmp_path: Path) -> None:
-    _, first = export(tmp_path / "a", *sample_calls())
-    _, second = export(tmp_path / "b", *sample_calls()[::-1])
+    calls = [MadeCall(plot=plot, trial=n) for n, plot in enumerate(("pass", "misheard_name", "caller"), start=1)]
+    _, first = export(tmp_path / "a", *calls)
+    _, second = export(tmp_path / "b", *calls[::-1])
     assert first == second

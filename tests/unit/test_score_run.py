@@ -12,7 +12,8 @@ from support.run_builder import MadeCall, Plot, make_record, write_call, write_r
 from support.verifier_cases import GOLD_FILE
 
 from callm_voice.core.errors import ConfigError, NotFoundError
-from callm_voice.report.score import CallRow, ModelScore, filter_rows, load_calls, score_run
+from callm_voice.core.score_format import ModelScore
+from callm_voice.report.score import CallRow, filter_rows, load_calls, score_run, unfinished
 from callm_voice.report.score_figures import median_interval
 from callm_voice.report.score_rows import failure_kinds, make_row
 
@@ -230,3 +231,17 @@ def test_a_trial_of_two_runs_counts_twice_and_is_no_error() -> None:
     first = MadeCall(plot="pass")
     again = replace(first, plot="wrong_path", changes={"started_at": "2026-02-01T09:30:00Z"})
     assert only([row(first), row(again)]).pass_at_1 == 0.5
+
+
+def test_a_planned_run_that_is_not_done_says_so(tmp_path: Path) -> None:
+    write_run(tmp_path, [MadeCall(), MadeCall(plot="harness", trial=2)])
+    (tmp_path / "plan.json").write_text(json.dumps({"calls": [{}, {}]}))
+    rows = load_calls([tmp_path])
+    (remark,) = unfinished([tmp_path], rows)
+    assert remark == f"run {tmp_path.name}: 1 of 2 planned calls are scored"
+    assert score_run(rows, remarks=[remark]).notes == (remark,)
+    (tmp_path / "plan.json").write_text(json.dumps({"calls": [{}]}))
+    assert unfinished([tmp_path], rows) == ()
+    (tmp_path / "plan.json").write_text("{}")
+    with pytest.raises(ConfigError, match="not a plan"):
+        unfinished([tmp_path], rows)
