@@ -21,7 +21,11 @@ class WordPiece:
 
 def compare_words(said: str, heard: str) -> list[WordPiece]:
     """The two texts aligned by words; case and everything but letters and digits do not count."""
-    said_words, heard_words = plain(said).split(), plain(heard).split()
+    return align_words(plain(said).split(), plain(heard).split())
+
+
+def align_words(said_words: list[str], heard_words: list[str]) -> list[WordPiece]:
+    """As `compare_words`, of words as they stand."""
     matcher = SequenceMatcher(None, [_key(w) for w in said_words], [_key(w) for w in heard_words], autojunk=False)
     return [
         WordPiece(" ".join(said_words[a:b]), " ".join(heard_words[c:d]), same=tag == "equal")

@@ -8,7 +8,7 @@ from typing import Any
 from callm_voice.core.record import CallRecord, TranscriptTurn
 from callm_voice.report.site.collect import Json, LoadedCall
 from callm_voice.report.site.sound import Peaks
-from callm_voice.report.words import compare_words
+from callm_voice.report.words import align_words
 
 LINE_EVENTS_APART_MS = 500.0
 """Late ticks closer than this are drawn as one."""
@@ -63,7 +63,7 @@ def _turn(row_id: str, turn: TranscriptTurn) -> Row:
     said, heard, note = _said_and_heard(turn)
     played = None
     if turn.party == "agent" and turn.played is not None:
-        words = compare_words(turn.said, turn.played)
+        words = align_words(turn.said.split(), turn.played.split())
         played = tuple(Piece(piece.heard, not piece.same) for piece in words if piece.heard)
     return Row(
         row_id, "turn", turn.start_ms, turn.end_ms, turn.party, turn.role or "", said, heard, note, played, turn.cut,
@@ -77,7 +77,7 @@ def _said_and_heard(turn: TranscriptTurn) -> tuple[tuple[Piece, ...], tuple[Piec
         return (Piece(turn.said),), None, "never transcribed" if turn.party == "caller" else ""
     if not turn.heard.strip():
         return (Piece(turn.said, differs=True),), (), "nothing was heard"
-    pieces = compare_words(turn.said, turn.heard)
+    pieces = align_words(turn.said.split(), turn.heard.split())
     said = tuple(Piece(piece.said, not piece.same) for piece in pieces if piece.said)
     heard = tuple(Piece(piece.heard, not piece.same) for piece in pieces if piece.heard)
     return said, heard, ""

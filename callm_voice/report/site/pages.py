@@ -7,7 +7,6 @@ nothing can end a script element, and control characters are shown instead of se
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from functools import lru_cache
@@ -121,7 +120,7 @@ def prepare(out: Path) -> None:
         FileExistsError: it holds something that is no site of ours.
     """
     marker = out / MARKER
-    if out.exists() and any(os.scandir(out)):
+    if out.exists() and any(out.iterdir()):
         if not marker.is_file():
             raise FileExistsError(str(out))
         with disk_errors(out):

@@ -1,4 +1,4 @@
-// Tables of class `sortable`: a click on a heading sorts by that column, a second click the other way round.
+// Tables of class `sortable`: a click on a heading sorts by that column, the next one the other way round.
 // A cell's `data-sort` counts before its text. Cells without a value stand last either way.
 (() => {
   "use strict";
@@ -36,9 +36,8 @@
       head.append(button);
       head.setAttribute("aria-sort", "none");
       button.addEventListener("click", () => {
-        const down = head.getAttribute("aria-sort") === "descending";
-        const first = head.dataset.first === "ascending" || head.getAttribute("aria-sort") === "descending";
-        sortBy(table, column, first || down ? 1 : -1);
+        const now = head.getAttribute("aria-sort"), first = head.dataset.first === "ascending" ? 1 : -1;
+        sortBy(table, column, now === "none" ? first : now === "ascending" ? -1 : 1);
       });
     });
   }
