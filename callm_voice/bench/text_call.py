@@ -17,6 +17,8 @@ from callm_voice.core.errors import CallmError
 from callm_voice.core.events import (
     CallEnded,
     CallStarted,
+    DtmfHeard,
+    DtmfSent,
     EndReason,
     EventLog,
     Failed,
@@ -27,6 +29,7 @@ from callm_voice.core.events import (
     UtteranceEnded,
     UtteranceStarted,
 )
+from callm_voice.core.keypad import keys_in, without_keys
 from callm_voice.core.record import EngineInfo, TranscriptTurn
 from callm_voice.desk.agent import DeskAgent
 from callm_voice.desk.outputs import Say
@@ -53,7 +56,7 @@ async def text_call(
             pace=resolved.spec.pace,
             seed=resolved.spec.seed,
         )
-        scribe = _Scribe(desk, log)
+        scribe = _Scribe(desk, log, keypad=resolved.pipeline.dtmf.enabled)
         too_dear: list[str] = []
         watch_cost(resolved, desk, log, too_dear.append)
         reason: EndReason
@@ -108,10 +111,14 @@ def _while_affordable(agent_turn: AgentTurn, too_dear: list[str]) -> AgentTurn:
 
 
 class _Scribe:
-    """Drives the desk turn by turn and writes down what was said."""
+    """Drives the desk turn by turn and writes down what was said.
 
-    def __init__(self, desk: DeskAgent, log: EventLog) -> None:
-        self._desk, self._log = desk, log
+    Args:
+        keypad: pressed keys are understood; else the desk hears the words around them alone.
+    """
+
+    def __init__(self, desk: DeskAgent, log: EventLog, *, keypad: bool) -> None:
+        self._desk, self._log, self._keypad = desk, log, keypad
         self._turn_id = 0
         self._sentence_id = 0
         self.turns: list[TranscriptTurn] = []
@@ -121,8 +128,9 @@ class _Scribe:
         if words is None:
             outputs = self._desk.greet(0)
         else:
-            self._log.emit(TranscriptReady, turn_id=self._turn_id, heard=words, raw=words)
-            outputs = self._desk.respond(words, self._turn_id)
+            heard = self._heard(words)
+            self._log.emit(TranscriptReady, turn_id=self._turn_id, heard=heard, raw=heard)
+            outputs = self._desk.respond(heard or None, self._turn_id)
         said: dict[int, str] = {}
         roles: dict[int, str] = {}
         async for output in outputs:
@@ -140,12 +148,24 @@ class _Scribe:
         self._turn_id += 1
         now_ms = self._log.now_ms()
         self._log.emit(UtteranceStarted, utterance_id=self._turn_id, said=turn.text, spoken=turn.text, beat=turn.beat)
+        if keys := keys_in(turn.text):
+            self._log.emit(DtmfSent, utterance_id=self._turn_id, digits=keys)
+            for key in keys if self._keypad else "":
+                self._log.emit(DtmfHeard, turn_id=self._turn_id, digit=key)
         self._log.emit(UtteranceEnded, utterance_id=self._turn_id)
         self.turns.append(
             TranscriptTurn(
-                party="caller", turn_id=self._turn_id, start_ms=now_ms, end_ms=now_ms, said=turn.text, heard=turn.text
+                party="caller",
+                turn_id=self._turn_id,
+                start_ms=now_ms,
+                end_ms=now_ms,
+                said=turn.text,
+                heard=self._heard(turn.text),
             )
         )
+
+    def _heard(self, words: str) -> str:
+        return words if self._keypad else without_keys(words)
 
     def _agent_said(self, inference_id: int, role: str, text: str) -> None:
         self._sentence_id += 1

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from callm_voice.core.events import (
+    DtmfHeard,
     Event,
     InferenceStarted,
     PlayoutEnded,
@@ -63,7 +64,10 @@ def _caller_turns(events: Sequence[Event], end_ms: float) -> list[TranscriptTurn
 
 
 def _heard(events: Sequence[Event]) -> list[_Heard]:
-    started = {e.turn_id: e.t_ms for e in events if isinstance(e, VadStarted)}
+    started: dict[int, float] = {}
+    for e in events:
+        if isinstance(e, VadStarted | DtmfHeard):
+            started[e.turn_id] = min(e.t_ms, started.get(e.turn_id, e.t_ms))
     ended = {e.turn_id: e.t_ms for e in events if isinstance(e, TurnEnded)}
     return [
         _Heard(e.turn_id, started.get(e.turn_id, e.t_ms), ended.get(e.turn_id, e.t_ms), e.heard)

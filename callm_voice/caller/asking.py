@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 from callm_voice.caller.hearing import sentences
 from callm_voice.caller.prompt import TOOLS
+from callm_voice.core.keypad import MAX_KEYS, keys_from, marker
 from callm_voice.core.record import Usage
-from callm_voice.llm.types import ChatModel, ChatRequest, Message, TextDelta, ToolCallReady, UsageReport
+from callm_voice.llm.types import ChatModel, ChatRequest, Message, TextDelta, ToolCallReady, ToolSchema, UsageReport
 
 MAX_SENTENCES = 3
 """Of one turn; a caller who lectures is cut here, and it is noted."""
@@ -29,6 +30,8 @@ class Reply:
     hang_up: str | None = None
     """The reason that it gave for hanging up; None: it did not."""
     wait: str | None = None
+    keys: str = ""
+    """What it pressed; stands at the end of `text` too."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -37,10 +40,11 @@ class Asking:
 
     Args:
         model: only `stream` is used.
+        tools: what it may do beside speaking.
     """
 
-    def __init__(self, model: ChatModel) -> None:
-        self._model = model
+    def __init__(self, model: ChatModel, tools: Sequence[ToolSchema] = TOOLS) -> None:
+        self._model, self._tools = model, tools
         self._sums: Counter[str] = Counter()
         self._unknown: set[str] = set()
 
@@ -68,11 +72,13 @@ class Asking:
         self._count(usage)
         reply.text, notes = spoken_only("".join(parts))
         reply.notes += notes
+        if reply.keys:
+            reply.text = f"{reply.text} {marker(reply.keys)}".strip()
         return reply
 
     def request(self, messages: Sequence[Message]) -> ChatRequest:
         """The request for a history."""
-        return ChatRequest(messages=messages, tools=TOOLS, role="caller", max_tokens=MAX_TOKENS)
+        return ChatRequest(messages=messages, tools=self._tools, role="caller", max_tokens=MAX_TOKENS)
 
     def usage(self) -> Usage:
         """Sums over all inferences; a count that a server left out once is unknown."""
@@ -89,6 +95,10 @@ class Asking:
             reply.hang_up = why
         elif tool.name == "wait":
             reply.wait = why
+        elif tool.name == "press_keys" and (keys := keys_from(str(tool.arguments.get("keys", "")))) is not None:
+            reply.keys = (reply.keys + keys)[:MAX_KEYS]
+        elif tool.name == "press_keys":
+            reply.notes.append(f"pressed what is no key: {tool.arguments.get('keys')!r}")
         else:
             reply.notes.append(f"called an unknown tool {tool.name!r}")
 

@@ -16,7 +16,7 @@ class Say:
     """Take the floor."""
 
     text: str
-    """Written form; the leg makes the spoken form."""
+    """Written form; the leg makes the spoken form. `[keypad: 1 2 #]` in it is pressed."""
     beat: str = ""
     hang_up_after: bool = False
     why: str = ""

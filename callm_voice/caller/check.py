@@ -77,8 +77,8 @@ def _kinds(brief: Brief) -> Iterator[str]:
     if not brief.opening.strip():
         yield "the opening is empty"
     for beat in brief.beats:
-        if not beat.say.strip() and (beat.ask or beat.barge_in_ms is not None):
-            yield f"beat {beat.id}: `ask` and `barge_in_ms` need something to say"
+        if not (beat.say.strip() or beat.press) and (beat.ask or beat.barge_in_ms is not None):
+            yield f"beat {beat.id}: `ask` and `barge_in_ms` need something to say or to press"
         if beat.barge_in_ms is not None and beat.barge_in_ms < 0:
             yield f"beat {beat.id}: barge_in_ms is negative"
 

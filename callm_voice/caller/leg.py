@@ -20,7 +20,7 @@ from callm_voice.caller.onejob import OneJob
 from callm_voice.caller.voice import SpokenLine, Voice
 from callm_voice.core.clock import Clock
 from callm_voice.core.errors import CallmError
-from callm_voice.core.events import CallerNote, EventLog, UtteranceEnded, UtteranceStarted
+from callm_voice.core.events import CallerNote, DtmfSent, EventLog, UtteranceEnded, UtteranceStarted
 from callm_voice.line.leg import PTIME_MS, Frame
 from callm_voice.line.playout import Ended, Notice, PlayoutQueue, Started, whole_words
 from callm_voice.speech.engines import SttEngine, TtsEngine
@@ -68,7 +68,8 @@ class CallerLeg:
         ears: a recogniser; None: the caller is given the words as they were played (`agent_played`).
         on_hang_up: called once, when the caller leaves, with the reason.
         on_error: called once with what broke in mind, voice or ears; the caller is silent from then on.
-        on_said: called when an utterance starts: the words, its start and end in milliseconds of the line's clock.
+        on_said: called when an utterance starts, for each stretch of words in it: the words, their start and end in
+            milliseconds of the line's clock.
     """
 
     def __init__(
@@ -110,6 +111,8 @@ class CallerLeg:
         self._plan: tuple[BargeInPlan, SpokenLine] | None = None
         self._speaking: _Utterance | None = None
         self._utterances = 0
+        self._began_ms = 0.0
+        """When the present utterance began, to the sample."""
         self._leave_at_ms: int | None = None
         self._why = ""
         self._over = False
@@ -230,6 +233,7 @@ class CallerLeg:
         utterance = self._speaking
         if isinstance(notice, Started):
             said, line = utterance.say, utterance.line
+            self._began_ms = begin_ms + notice.offset_samples * 1000 / self._rate_hz
             self._log.emit(
                 UtteranceStarted,
                 at_s=self._log.to_s(begin_ms),
@@ -240,8 +244,11 @@ class CallerLeg:
                 voice=self._voice.name,
             )
             if self._on_said is not None:
-                self._on_said(said.text, begin_ms, begin_ms + len(line.pcm) * 1000 / self._rate_hz)
+                for words in (stretch for stretch in line.stretches if not stretch.pressed):
+                    start_ms, end_ms = (begin_ms + n * 1000 / self._rate_hz for n in (words.start, words.end))
+                    self._on_said(words.text, start_ms, end_ms)
         elif isinstance(notice, Ended):
+            self._pressed(utterance, notice)
             self._log.emit(UtteranceEnded, at_s=self._log.to_s(self._now_ms), utterance_id=notice.tag, cut=notice.cut)
             self._speaking = None
             self._quiet_ms = self._now_ms
@@ -257,6 +264,14 @@ class CallerLeg:
                 self._job.start(self._make_plan)
         if say.hang_up_after and not notice.cut:
             self._leave(say.why)
+
+    def _pressed(self, utterance: _Utterance, notice: Ended) -> None:
+        """Write down the keys whose tones were played."""
+        for stretch in utterance.line.stretches:
+            keys = stretch.keys_played(notice.samples_played, self._rate_hz) if stretch.pressed else ""
+            if keys:
+                at_s = self._log.to_s(self._began_ms + stretch.start * 1000 / self._rate_hz)
+                self._log.emit(DtmfSent, at_s=at_s, utterance_id=notice.tag, digits=keys)
 
     def _said(self, utterance: _Utterance, notice: Ended) -> None:
         words = whole_words(utterance.say.text, notice.samples_played, notice.samples_total)

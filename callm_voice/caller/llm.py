@@ -8,7 +8,7 @@ from callm_voice.caller.asking import Asking, Reply
 from callm_voice.caller.base import BargeInPlan, CallerAction, Finished, HangUp, Say, Wait
 from callm_voice.caller.hearing import asks, asks_to_confirm, puts_on_hold, sentences
 from callm_voice.caller.patience import PROD, Patience, Silences
-from callm_voice.caller.prompt import refusal, system_prompt
+from callm_voice.caller.prompt import refusal, system_prompt, tools_for
 from callm_voice.caller.script import OPENING, Ban, load_script
 from callm_voice.core.brief import Brief
 from callm_voice.core.errors import HarnessError
@@ -51,7 +51,7 @@ class LlmCaller:
     ) -> None:
         self.name = name or f"llm:{model.name}"
         self._script = load_script(brief, source=source)
-        self._asking = Asking(model)
+        self._asking = Asking(model, tools_for(brief))
         self._patience = patience or Patience()
         self._silences = Silences(self._patience)
         self._history: list[Message] = [{"role": "system", "content": system_prompt(brief, self._script)}]

@@ -1,9 +1,13 @@
-"""The locked prompt of a caller that a model plays. A change here changes what calls are comparable."""
+"""The locked prompt of a caller that a model plays. A change here changes what calls are comparable.
+
+A brief that presses no keys has the same prompt and tools as before there were any.
+"""
 
 from __future__ import annotations
 
 from callm_voice.caller.script import OPENING, Ban, Script
 from callm_voice.core.brief import Brief
+from callm_voice.core.keypad import MAX_KEYS
 from callm_voice.llm.types import ToolSchema
 
 _RULES = """\
@@ -28,15 +32,32 @@ How you use your tools
 - hang_up: only when they have told you that all you want is done, and never in answer to a question that still needs
   your yes. Say goodbye in the same turn."""
 
+_PRESS_RULE = """
+- press_keys: they asked you to enter something on your keypad. Press it; do not say it."""
+
 
 def system_prompt(brief: Brief, script: Script) -> str:
     """The whole system message: rules, facts, the brief's prose, what must not be said."""
     facts = "\n".join(f"- {name.replace('_', ' ')}: {value}" for name, value in brief.traits.items())
-    parts = [_RULES, f"Your facts\n{facts or '- none'}", f"Your call\n{brief.script.strip()}"]
+    parts = [
+        _RULES + (_PRESS_RULE if presses(brief) else ""),
+        f"Your facts\n{facts or '- none'}",
+        f"Your call\n{brief.script.strip()}",
+    ]
     rules = list(dict.fromkeys(_rule(ban, script) for ban in script.bans))
     if rules:
         parts.append("What you must not say\n" + "\n".join(rules))
     return "\n\n".join(parts)
+
+
+def presses(brief: Brief) -> bool:
+    """Whether its caller presses keys anywhere."""
+    return any(beat.press for beat in brief.beats)
+
+
+def tools_for(brief: Brief) -> tuple[ToolSchema, ...]:
+    """The tools of its caller."""
+    return (*TOOLS, PRESS_TOOL) if presses(brief) else TOOLS
 
 
 def refusal(ban: Ban) -> str:
@@ -66,3 +87,18 @@ TOOLS: tuple[ToolSchema, ...] = (
     _tool("hang_up", "End the call. Only when the desk has told you that everything you want is done."),
     _tool("wait", "Say nothing and let the desk go on."),
 )
+PRESS_TOOL: ToolSchema = {
+    "type": "function",
+    "function": {
+        "name": "press_keys",
+        "description": "Press keys of your telephone, after what you say in the same turn, if anything.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "keys": {"type": "string", "description": f"0-9, * and #, without spaces; {MAX_KEYS} at most."}
+            },
+            "required": ["keys"],
+        },
+    },
+}
+"""Only for a brief whose beats press keys."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from callm_voice.caller.traits import render
 from callm_voice.core.brief import Beat, Brief, Expect
 from callm_voice.core.errors import ConfigError
+from callm_voice.core.keypad import MAX_KEYS, keys_from, marker
 
 OPENING = "opening"
 """Names the brief's opening among the beats."""
@@ -42,7 +43,9 @@ class Line:
 
     beat: Beat
     say: str
+    """Its words, and after them what it presses as `[keypad: ...]`."""
     repeat_say: str
+    """Likewise; empty: as the first time."""
     when: Condition
 
     @property
@@ -94,11 +97,13 @@ def load_script(brief: Brief, *, source: str = "brief") -> Script:
     lines = []
     for beat in brief.beats:
         where = f"beats.{beat.id}"
+        keys = _keys(render(beat.press, brief.traits, where=f"{where}.press", source=source), f"{where}.press", source)
+        repeat = render(beat.repeat_say, brief.traits, where=f"{where}.repeat_say", source=source)
         lines.append(
             Line(
                 beat=beat,
-                say=render(beat.say, brief.traits, where=f"{where}.say", source=source),
-                repeat_say=render(beat.repeat_say, brief.traits, where=f"{where}.repeat_say", source=source),
+                say=" ".join(filter(None, (render(beat.say, brief.traits, where=f"{where}.say", source=source), keys))),
+                repeat_say=f"{repeat} {keys}".strip() if repeat else "",
                 when=_condition(beat.when, f"{where}.when", source),
             )
         )
@@ -111,6 +116,16 @@ def load_script(brief: Brief, *, source: str = "brief") -> Script:
         bans=bans,
         hold=tuple(_compile(p, "hold", source) for p in brief.hold),
     )
+
+
+def _keys(pressed: str, where: str, source: str) -> str:
+    """What is pressed, as it stands in the line; empty for nothing."""
+    if not pressed:
+        return ""
+    keys = keys_from(pressed)
+    if keys is None:
+        raise ConfigError(source, where, f"expected 1 to {MAX_KEYS} keys of 0-9, *, # and A-D, found {pressed!r}")
+    return marker(keys)
 
 
 def _condition(when: Expect, where: str, source: str) -> Condition:

@@ -1,15 +1,42 @@
-"""The caller's voice: written text to audio at the line's rate, each line synthesised once."""
+"""The caller's voice: written text to audio at the line's rate, each line synthesised once, keys as tones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from callm_voice.audio.resample import resample_whole
+from callm_voice.audio.tones import dtmf
 from callm_voice.caller.pauses import shorten_pauses
 from callm_voice.core.clock import Clock
 from callm_voice.core.errors import EngineError
+from callm_voice.core.keypad import Keys, marker, parts
 from callm_voice.speech.engines import Pcm, TtsEngine
+
+TONE_MS, TONE_GAP_MS = 100, 80
+"""One key and the pause behind it; ITU-T Q.24 wants at least 40 ms of each."""
+TONE_DBOV = -9.0
+BEFORE_KEYS_MS = 300
+"""Between the last word and the first key."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A part of a line: words that were said or keys that were pressed."""
+
+    text: str
+    """The words as written, or the keys."""
+    pressed: bool
+    start: int
+    end: int
+    """In samples of the line's audio."""
+
+    def keys_played(self, samples: int, rate_hz: int) -> str:
+        """Of its keys, those whose tone lies whole in the first `samples` of the line."""
+        each, tone = (rate_hz * ms // 1000 for ms in (TONE_MS + TONE_GAP_MS, TONE_MS))
+        return "".join(key for n, key in enumerate(self.text) if self.start + n * each + tone <= samples)
 
 
 @dataclass(frozen=True)
@@ -22,6 +49,8 @@ class SpokenLine:
     """As it was synthesised."""
     pcm: Pcm
     """At the line's rate."""
+    stretches: tuple[Stretch, ...]
+    """In order; without any pressed key one of words."""
 
 
 class Voice:
@@ -43,7 +72,7 @@ class Voice:
 
     def has(self, text: str) -> bool:
         """Whether `text` needs no synthesis any more."""
-        return self._to_spoken(text) in self._cache
+        return all(isinstance(part, Keys) or self._to_spoken(part) in self._cache for part in parts(text))
 
     async def line(self, text: str) -> SpokenLine:
         """`text` as audio.
@@ -51,10 +80,29 @@ class Voice:
         Raises:
             EngineError: synthesis failed or gave no sound.
         """
-        spoken = self._to_spoken(text)
+        spoken: list[str] = []
+        audio: list[Pcm] = []
+        stretches: list[Stretch] = []
+        at = 0
+        for part in parts(text) or [text]:
+            pressed = isinstance(part, Keys)
+            if pressed and audio:
+                audio.append(np.zeros(self._rate_hz * BEFORE_KEYS_MS // 1000, np.int16))
+                at += audio[-1].size
+            words = part.keys if isinstance(part, Keys) else part
+            spoken.append(marker(words) if pressed else self._to_spoken(words))
+            audio.append(self._tones(words) if pressed else await self._said(spoken[-1]))
+            stretches.append(Stretch(words, pressed, at, at + audio[-1].size))
+            at += audio[-1].size
+        return SpokenLine(text, " ".join(spoken), np.concatenate(audio), tuple(stretches))
+
+    async def _said(self, spoken: str) -> Pcm:
         if spoken not in self._cache:
             self._cache[spoken] = await self._clock.in_thread("tts", self._synthesise, spoken)
-        return SpokenLine(text, spoken, self._cache[spoken])
+        return self._cache[spoken]
+
+    def _tones(self, keys: str) -> Pcm:
+        return dtmf(keys, self._rate_hz, tone_ms=TONE_MS, gap_ms=TONE_GAP_MS, level_dbov=TONE_DBOV)
 
     def _synthesise(self, spoken: str) -> Pcm:
         pcm = self._tts.synthesise(spoken, seed=self._seed)

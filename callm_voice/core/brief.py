@@ -37,7 +37,9 @@ class Beat(_Strict):
 
     id: Name
     say: str
-    """Empty: say nothing (with `hang_up`, or to wait)."""
+    """Empty: say nothing (with `hang_up`, `press`, or to wait)."""
+    press: str = ""
+    """Keys of the telephone to press after it, each time: `0`-`9`, `*`, `#`, `A`-`D`, or a trait: `"{pin}#"`."""
     when: Expect = Expect()
     """Without `any_of` and `all_of` it holds on most floors; such a beat gives way where the caller can answer from its
     traits by itself. No beat is played on a floor that puts the caller on hold; the words count with the next floor."""

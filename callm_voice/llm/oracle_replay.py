@@ -21,8 +21,8 @@ CLOSING = "Thank you for calling. Goodbye."
 """What the oracle says when its script is over, however often."""
 NO_SAY_YET = "Sorry, could you say that again?"
 """What it says to words that do not match, before it has said anything."""
-_NOTE = re.compile(r"\[[^\]]*\]")
-"""A line in brackets is a note of the desk's, not the caller's words."""
+_NOTE = re.compile(r"\[(?!keypad:)[^\]]*\]")
+"""A line in brackets is a note of the desk's, not the caller's words; keys that it pressed are."""
 
 
 class OracleError(Exception):

@@ -16,6 +16,7 @@ from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.workers.runner import WorkerRunner
 
+from callm_voice.audio.tones import DtmfDetector
 from callm_voice.core.clock import Clock
 from callm_voice.core.errors import CallmError, HarnessError
 from callm_voice.core.events import EventLog, TurnJudged
@@ -26,6 +27,7 @@ from callm_voice.pipeline.desk_service import DeskService
 from callm_voice.pipeline.ears import LineInput, Recogniser
 from callm_voice.pipeline.floor import Floor
 from callm_voice.pipeline.frames import GreetFrame
+from callm_voice.pipeline.keypad import Keypad
 from callm_voice.pipeline.leg import AgentLeg
 from callm_voice.pipeline.mouth import LineOutput, Sentences, Voice
 from callm_voice.pipeline.smart_turn import SmartTurn
@@ -79,6 +81,7 @@ class PipecatAgent:
             to_pipeline=self._input.deliver,
             on_played=on_played,
             on_question=self._ask,
+            keypad=_keypad(spec, rate_hz),
         )
         pipeline = Pipeline(
             [
@@ -190,3 +193,9 @@ class PipecatAgent:
         if self._running is not None:
             with suppress(asyncio.CancelledError):
                 await self._running
+
+
+def _keypad(spec: PipelineSpec, rate_hz: int) -> Keypad | None:
+    if not spec.dtmf.enabled:
+        return None
+    return Keypad(DtmfDetector(rate_hz), rate_hz=rate_hz, interdigit_ms=spec.dtmf.interdigit_ms)

@@ -18,6 +18,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from callm_voice.core.clock import Clock
 from callm_voice.core.errors import CallmError
 from callm_voice.core.events import EventLog, TranscriptReady
+from callm_voice.core.keypad import marker
 from callm_voice.pipeline.control import CallControl
 from callm_voice.pipeline.frames import (
     CallerAudioFrame,
@@ -71,7 +72,7 @@ class LineInput(FrameProcessor):
                 await self.broadcast_interruption()
             elif isinstance(happening, CallerTurn):
                 await self.push_frame(UserStoppedSpeakingFrame())
-                await self.push_frame(CallerAudioFrame(**self._audio(happening)))
+                await self.push_frame(CallerAudioFrame(**self._audio(happening), keys=happening.keys))
             elif isinstance(happening, CallerPause):
                 await self.push_frame(CallerPauseFrame(**self._audio(happening)))
             else:
@@ -89,7 +90,10 @@ class LineInput(FrameProcessor):
 
 
 class Recogniser(FrameProcessor):
-    """Whole-turn transcription; a turn that paused was begun then. Its text leaves at the endpoint, never before."""
+    """Whole-turn transcription; a turn that paused was begun then. Its text leaves at the endpoint, never before.
+
+    Keys that were pressed in a turn stand behind its words as `[keypad: 1 2 #]`; a turn of keys alone is not decoded.
+    """
 
     def __init__(self, engine: SttEngine, *, clock: Clock, log: EventLog, control: CallControl) -> None:
         super().__init__()
@@ -108,7 +112,10 @@ class Recogniser(FrameProcessor):
         elif isinstance(frame, CallerResumedFrame):
             self._transcriber.drop()
         elif isinstance(frame, CallerAudioFrame):
-            await self._transcribe(_segment(frame))
+            if frame.keys and not len(frame.pcm):
+                await self._keys_alone(frame.turn_id, marker(frame.keys))
+            else:
+                await self._transcribe(_segment(frame), marker(frame.keys) if frame.keys else "")
         else:
             await self.push_frame(frame, direction)
 
@@ -116,17 +123,23 @@ class Recogniser(FrameProcessor):
         await self._transcriber.aclose()
         await super().cleanup()
 
-    async def _transcribe(self, segment: Segment) -> None:
+    async def _keys_alone(self, turn_id: int, keys: str) -> None:
+        self._transcriber.drop()
+        self._log.emit(TranscriptReady, turn_id=turn_id, heard=keys)
+        await self.push_frame(CallerTextFrame(turn_id=turn_id, heard=keys))
+
+    async def _transcribe(self, segment: Segment, keys: str) -> None:
         try:
             decoded = await self._transcriber.transcribe(segment)
         except CallmError as error:
             self._control.fail(error)
             return
         transcript = decoded.transcript
+        heard = " ".join(filter(None, (transcript.text, keys)))
         self._log.emit(
             TranscriptReady,
             turn_id=segment.turn_id,
-            heard=transcript.text,
+            heard=heard,
             raw=transcript.raw,
             rejected=transcript.rejected,
             decode_ms=round(transcript.decode_ms, 3),
@@ -134,7 +147,7 @@ class Recogniser(FrameProcessor):
             speculative=decoded.speculative,
             started_ms=self._log.to_ms(decoded.started_s),
         )
-        await self.push_frame(CallerTextFrame(turn_id=segment.turn_id, heard=transcript.text))
+        await self.push_frame(CallerTextFrame(turn_id=segment.turn_id, heard=heard))
 
 
 def _segment(frame: CallerAudioFrame | CallerPauseFrame) -> Segment:

@@ -29,6 +29,7 @@ class CallerAudioFrame(_KeptFrame):
     rate_hz: int = 8000
     start_ms: float = 0.0
     end_ms: float = 0.0
+    keys: str = ""
 
 
 @dataclass

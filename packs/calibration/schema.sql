@@ -3,6 +3,13 @@ CREATE TABLE parcels (
   arrived TEXT NOT NULL,
   price_cents INTEGER NOT NULL
 );
+CREATE TABLE lockers (
+  slip TEXT PRIMARY KEY REFERENCES parcels (slip),
+  pin TEXT NOT NULL
+);
+CREATE TABLE openings (
+  slip TEXT PRIMARY KEY REFERENCES lockers (slip)
+);
 CREATE TABLE deliveries (
   slip TEXT PRIMARY KEY REFERENCES parcels (slip),
   day TEXT NOT NULL,

@@ -1,4 +1,4 @@
-"""The tools of the calibration pack: one look-up and two writes."""
+"""The tools of the calibration pack: one look-up and three writes."""
 
 from __future__ import annotations
 
@@ -39,3 +39,16 @@ def note_payment(ctx: ToolContext, slip: str, method: Literal["card", "cash"]) -
     """
     ctx.run("INSERT INTO payments (slip, method) VALUES (?, ?)", slip, method)
     return ctx.ok({"slip": slip, "method": method})
+
+
+def open_locker(ctx: ToolContext, slip: str, pin: str) -> dict[str, Any]:
+    """Open the locker that holds a parcel.
+
+    Args:
+        slip: the number on the slip, digits only.
+        pin: the PIN that the caller entered, digits only, without the pound key.
+    """
+    if ctx.row("SELECT slip FROM lockers WHERE slip = ? AND pin = ?", slip, pin) is None:
+        return ctx.fail("wrong_pin", "That PIN does not open the locker.")
+    ctx.run("INSERT INTO openings (slip) VALUES (?)", slip)
+    return ctx.ok({"slip": slip, "open": True})

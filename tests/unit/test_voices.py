@@ -18,7 +18,7 @@ from callm_voice.pipeline.spec import CallerSettings, load_pipeline
 from callm_voice.speech.factory import make_tts
 from callm_voice.speech.settings import HibariSettings, KokoroSettings, ScriptedTtsSettings
 from callm_voice.speech.voices import VOICES, VoicesSettings, choose, draw
-from tests.support.cli import callm
+from support.cli import callm
 
 pytestmark = pytest.mark.unit
 
