@@ -75,6 +75,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "pipeline": key_table(pipeline_spec.PipelineSpec),
     "stt-whisper": key_table(settings.WhisperSettings, prefix="stt."),
     "stt-scripted": key_table(settings.ScriptedSttSettings, prefix="stt."),
+    "stt-service": key_table(settings.ForeignSttSettings, prefix="stt."),
+    "tts-service": key_table(settings.ForeignTtsSettings, prefix="tts."),
     "vad": key_table(settings.WebrtcVadSettings, settings.SileroVadSettings, settings.EnergyVadSettings, prefix="vad."),
     "tts": key_table(settings.PiperSettings, settings.HibariSettings, settings.ScriptedTtsSettings, prefix="tts."),
     "line": key_table(profile.LineProfile),
