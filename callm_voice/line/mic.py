@@ -49,6 +49,7 @@ class CallerMicrophone:
 
     def __init__(self, profile: LineProfile, seed: int, speech_dbov: float | None = None) -> None:
         assert profile.microphone is not None
+        self.profile = profile
         spec, rate_hz, samples = profile.microphone, profile.rate_hz, profile.frame_samples
         self._rate_hz = rate_hz
         self._band = band = BandFilter(*profile.band_hz, rate_hz) if profile.band_hz else None
