@@ -11,7 +11,7 @@ import pytest
 from support.manual_clock import ManualClock
 
 from callm_voice.core.errors import HarnessError
-from callm_voice.core.events import EventLog, LineEnded, LineLag
+from callm_voice.core.events import EventLog, LineEnded, LineLag, LineLoss
 from callm_voice.core.fastloop import FastClock, run
 from callm_voice.core.looplag import PERIOD_S
 from callm_voice.line.leg import Frame
@@ -46,13 +46,20 @@ class Counter:
 class Call:
     """A running line and its parts."""
 
-    def __init__(self, *, max_duration_s: float = 600.0, stall_s: float = 0.0, silent_agent: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        max_duration_s: float = 600.0,
+        stall_s: float = 0.0,
+        silent_agent: bool = False,
+        profile: LineProfile = CLEAN,
+    ) -> None:
         self.clock = ManualClock()
         self.log = EventLog(self.clock)
         self.caller = Counter(self.clock, 100, stall_s=stall_s)
         self.agent = Counter(self.clock, 200, silent=silent_agent)
         self.line = PhoneLine(
-            self.caller, self.agent, CLEAN, self.clock, self.log, seed=1, max_duration_s=max_duration_s
+            self.caller, self.agent, profile, self.clock, self.log, seed=1, max_duration_s=max_duration_s
         )
         self.task: asyncio.Task[LineReport]
 
@@ -262,3 +269,58 @@ async def test_nobody_can_write_into_the_lines_silence() -> None:
     async with running(Call(silent_agent=True)) as call:
         with pytest.raises(ValueError, match="read-only"):
             call.line._silence[0] = 1
+
+
+LOSSY = LineProfile.model_validate(
+    {
+        "id": "lossy", "title": "Bursts, silence for what is missing", "rate_hz": 8000, "codec": "l16", "band_hz": None,
+        "network": {
+            "loss": {"kind": "gilbert_elliott", "rate_percent": 20.0, "mean_burst_packets": 4.0},
+            "buffer": {"kind": "fixed", "depth_ms": 40},
+            "concealment": "silence",
+        },
+    }
+)  # fmt: skip
+
+
+async def test_losses_are_told_by_burst_and_direction_and_summed_up_at_the_end() -> None:
+    async with running(Call(profile=LOSSY)) as call:
+        await call.clock.advance(8.0)
+        call.line.stop()
+        await call.clock.advance(0.02)
+        report = await call.task
+    (ended,) = call.log.of(LineEnded)
+    assert report.delay_ms == ended.codec_delay_ms == 40
+    for direction, counts in (("to_agent", ended.to_agent), ("to_caller", ended.to_caller)):
+        bursts = [e for e in call.log.of(LineLoss) if e.direction == direction]
+        assert counts is not None
+        assert counts.sent == report.ticks
+        assert sum(e.packets for e in bursts) == counts.concealed > 20
+        assert sum(e.lost for e in bursts) <= counts.lost
+        assert counts.mean_burst_packets == pytest.approx(counts.concealed / len(bursts), abs=0.001)
+        assert len(bursts) < counts.concealed
+    assert ended.to_agent != ended.to_caller, "each direction has its own draws"
+    assert all(e.t_ms >= e.first_tick * 20 for e in call.log.of(LineLoss))
+
+
+async def test_what_was_lost_is_missing_at_the_ear_and_in_the_recording_at_that_tick() -> None:
+    async with running(Call(profile=LOSSY)) as call:
+        await call.clock.advance(4.0)
+        call.line.stop()
+        await call.clock.advance(0.02)
+        await call.task
+    heard_by_agent = call.line.recorder.channels()[0].reshape(-1, 160)[:, 0]
+    lost = [e for e in call.log.of(LineLoss) if e.direction == "to_agent"]
+    missed = {n for e in lost for n in range(e.first_tick, e.first_tick + e.packets)}
+    assert missed == set(np.flatnonzero(heard_by_agent == 0)[2:].tolist())
+    assert call.agent.heard[1:] == heard_by_agent[:-1].tolist(), "one packet time later at the ear"
+
+
+async def test_a_line_without_a_network_counts_no_packets() -> None:
+    async with running(Call()) as call:
+        call.line.stop()
+        await call.clock.advance(0.02)
+        await call.task
+    (ended,) = call.log.of(LineEnded)
+    assert (ended.to_agent, ended.to_caller) == (None, None)
+    assert call.log.of(LineLoss) == []

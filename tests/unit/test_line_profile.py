@@ -8,7 +8,7 @@ import pytest
 
 from callm_voice.core import paths
 from callm_voice.core.errors import ConfigError, NotFoundError
-from callm_voice.line.profile import load_profile
+from callm_voice.line.profile import all_profiles, load_profile
 
 pytestmark = pytest.mark.unit
 
@@ -104,3 +104,58 @@ def test_a_mistake_names_file_line_key_and_expectation(
     assert raised.value.one_line().startswith(where)
     assert expectation in raised.value.one_line()
     assert raised.value.exit_code == 2
+
+
+def nested(text: str) -> dict[str, str | None]:
+    """A key with a mapping below it, as one more line of `mine.yaml`."""
+    key, _, value = text.partition(": ")
+    return {key: value}
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "expectation"),
+    [
+        ({"codec": "amr", "codec_mode": "'13'"}, "codec_mode", "'4.75', '5.15'"),
+        ({"codec_mode": "'12.2'"}, "codec_mode", "expected for pcmu null: it has one bit rate; found 12.2"),
+        ({"codec": "amr", "codec_mode": "12.2"}, "codec_mode", "valid string"),
+        (nested("tandem: [{codec: g722}]"), "tandem", "g722 is a codec of 16000 Hz, but rate_hz is 8000"),
+        (nested("tandem: [{codec: amr, codec_mode: '9'}]"), "tandem", "expected for amr one of"),
+        (nested("tandem: [{codec: pcma, mode: x}]"), "tandem.0.mode", "unknown key"),
+        (nested("microphone: {noise: {kind: rain, snr_db: 10}}"), "microphone.noise.kind", "'street', 'cafe', 'car'"),
+        (nested("microphone: {noise: {kind: car}}"), "microphone.noise.snr_db", "required and missing"),
+        (nested("microphone: {noise: {kind: car, snr: 10}}"), "microphone.noise", "snr"),
+        (nested("microphone: {speech_dbov: 3}"), "microphone.speech_dbov", "less than or equal to -10"),
+        (nested("network: {loss: {kind: independent, rate_percent: 5}}"), "network.buffer", "required and missing"),
+        (nested("network: {buffer: {kind: fixed, depth_ms: 30}}"), "network.buffer", "multiple of 20"),
+        (nested("network: {buffer: {kind: fixed, depth_ms: 600}}"), "network.buffer", "less than or equal to 240"),
+        (nested("network: {buffer: {kind: adaptive, min_ms: 80, max_ms: 80}}"), "network.buffer", "min_ms < max_ms"),
+        (nested("network: {buffer: {kind: elastic}}"), "network.buffer", "'fixed', 'adaptive'"),
+        (
+            nested(
+                "network: {buffer: {kind: fixed, depth_ms: 40}, "
+                "loss: {kind: gilbert_elliott, rate_percent: 50, mean_burst_packets: 0.5}}"
+            ),
+            "network.loss",
+            "greater than or equal to 1",
+        ),
+    ],
+)
+def test_a_mistake_in_a_nested_key_is_one_clear_line(
+    tmp_path: Path, changes: dict[str, str | None], key: str, expectation: str
+) -> None:
+    path = write(tmp_path, **changes)
+    with pytest.raises(ConfigError) as raised:
+        load_profile(str(path))
+    assert raised.value.one_line().startswith(f"{path}:")
+    assert f" {key}" in raised.value.one_line()
+    assert expectation in raised.value.one_line()
+
+
+def test_there_are_the_profiles_that_the_documentation_promises() -> None:
+    found = {profile.id for profile in all_profiles()}
+    assert found >= {
+        "clean-16k", "pstn-g711u", "pstn-g711a", "pstn-g726", "mobile-amr-12k2", "mobile-amr-4k75", "mobile-gsm",
+        "voip-opus-nb", "hd-opus-wb", "hd-g722", "tandem-mobile-pstn", "loss-mobile", "loss-bad", "loss-awful",
+        "speakerphone", "worst",
+        *(f"noise-{kind}-{snr}" for kind in ("street", "cafe", "car") for snr in (20, 10, 5)),
+    }  # fmt: skip
