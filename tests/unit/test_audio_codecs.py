@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -219,3 +220,21 @@ def test_an_unknown_codec_or_rate_lists_what_is_known(name: str, rate_hz: int) -
 def test_an_unknown_mode_lists_what_is_known(name: str, mode: str) -> None:
     with pytest.raises(NotFoundError, match=rf"no mode of codec {name} named '{mode}'; known: "):
         make_codec(name, 8000, mode=mode)
+
+
+def page_row(name: str) -> list[str]:
+    """The cells of a codec in docs/codecs.md, without emphasis and units."""
+    page = (Path(__file__).parents[2] / "docs" / "codecs.md").read_text(encoding="utf-8")
+    row = next(line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
+    return [cell.strip().replace("**", "").split(" (")[0] for cell in row.strip("|").split("|")]
+
+
+@pytest.mark.parametrize("info", codec_catalogue(), ids=lambda info: info.name)
+def test_the_page_says_what_the_catalogue_says(info: CodecInfo) -> None:
+    _, rates_hz, modes, payload_bytes, delays, conceals, reference = page_row(info.name)
+    assert rates_hz == ", ".join(map(str, info.rates_hz))
+    assert modes == (", ".join(info.modes) or "-")
+    assert payload_bytes == (", ".join(map(str, info.payload_bytes)) or "varies")
+    assert delays == ", ".join(str(make_codec(info.name, rate).delay_samples) for rate in info.rates_hz)
+    assert conceals == ("yes" if info.conceals else "no")
+    assert reference == info.reference
