@@ -19,6 +19,7 @@ from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.workers.runner import WorkerRunner
 
+from callm_voice.core.clock import stopwatch
 from callm_voice.core.errors import CallmError, EngineError
 from callm_voice.llm.secrets import Secret, redact
 from callm_voice.pipeline.foreign_class import SESSION, parameters
@@ -27,7 +28,7 @@ from callm_voice.pipeline.foreign_request import DoneFrame, Outlet, Request
 from callm_voice.speech.boundary import engine_errors
 
 CLOSE_LIMIT_S = 10.0
-"""A service that does not end within it is left behind; its threads are daemons and end with the process."""
+"""For Pipecat's own ending, at least."""
 
 
 class ServiceHost:
@@ -38,6 +39,7 @@ class ServiceHost:
         arguments: of its constructor; an HTTP session is added if it wants one.
         method: `run_stt` or `run_tts`, watched for errors and for its end.
         rate_hz: of the audio that goes in and comes out.
+        limit_s: for one request, and for what still runs when it is closed.
         secrets: never to appear in an error.
     """
 
@@ -49,11 +51,12 @@ class ServiceHost:
         stage: Literal["stt", "tts"],
         method: str,
         rate_hz: int,
+        limit_s: float,
         secrets: Sequence[Secret] = (),
     ) -> None:
         self.what = f"{service.__module__}.{service.__qualname__}"
         self._class, self._arguments, self._method = service, arguments, method
-        self._stage, self._rate_hz, self._secrets = stage, rate_hz, secrets
+        self._stage, self._rate_hz, self._limit_s, self._secrets = stage, rate_hz, limit_s, secrets
         self._ready: Future[None] = Future()
         self._asking = threading.Lock()
         self._job: Future[Request] | None = None
@@ -61,7 +64,7 @@ class ServiceHost:
         self._broken: CallmError | None = None
         self.service: Any = None
         self._worker: Any = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop: ServiceLoop | None = None
         self._stop: asyncio.Event | None = None
         self._thread = threading.Thread(target=self._run, name=f"callm-service-{stage}", daemon=True)
 
@@ -81,12 +84,13 @@ class ServiceHost:
             self.close()
             raise
 
-    def ask(self, make: Callable[[], Request], frames: Sequence[Frame], limit_s: float) -> Any:
+    def ask(self, make: Callable[[], Request], frames: Sequence[Frame], limit_s: float | None = None) -> Any:
         """Send the frames in and wait until the request is over; the request, with what it took.
 
         Raises:
-            EngineError: the service failed or took longer than `limit_s`; it is not asked again then.
+            EngineError: the service failed, or took longer than `limit_s` (or its own limit) and is not asked again.
         """
+        limit_s = self._limit_s if limit_s is None else limit_s
         with self._asking:
             if self._broken is not None:
                 raise self._broken
@@ -105,14 +109,21 @@ class ServiceHost:
                 self._job = None
 
     def close(self) -> None:
-        """End the service; a request that still runs fails."""
+        """End the service; a request that still runs fails.
+
+        What the service has in hand is waited for as long as a request may take. What hangs longer is left behind, in
+        threads that do not keep the process from ending.
+        """
         if (job := self._job) is not None:
             job.cancel()
         if self._loop is not None and self._stop is not None:
             with suppress(RuntimeError):  # its loop is closed already
                 self._loop.call_soon_threadsafe(self._stop.set)
+        elapsed_s, limit_s = stopwatch(), max(CLOSE_LIMIT_S, self._limit_s)
         if self._thread.ident is not None:
-            self._thread.join(CLOSE_LIMIT_S)
+            self._thread.join(limit_s)
+        for job_thread in self._loop.jobs if self._loop is not None else ():
+            job_thread.join(max(0.0, limit_s - elapsed_s()))
 
     # -- in the service's thread -------------------------------------------------------------------------------------
 
@@ -126,7 +137,9 @@ class ServiceHost:
             self._ready.set_exception(self._error("was closed while it started"))
 
     async def _serve(self) -> None:
-        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, ServiceLoop)
+        self._loop, self._stop = loop, asyncio.Event()
         async with AsyncExitStack() as stack:
             if SESSION in parameters(self._class) and SESSION not in self._arguments:
                 self._arguments[SESSION] = await stack.enter_async_context(aiohttp.ClientSession())

@@ -12,6 +12,11 @@ from typing import Any
 class ServiceLoop(asyncio.SelectorEventLoop):
     """Its `to_thread` jobs run in daemon threads: the process would wait at its end for one that hangs in the pool."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.jobs: list[threading.Thread] = []
+        """Those that may still run. Native code that does when the interpreter ends takes the process down with it."""
+
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:  # type: ignore[override]
         if executor is not None:
             return super().run_in_executor(executor, func, *args)
@@ -25,7 +30,9 @@ class ServiceLoop(asyncio.SelectorEventLoop):
             except BaseException as error:  # noqa: BLE001 - the waiter gets it, as from any executor
                 job.set_exception(error)
 
-        threading.Thread(target=work, name="service-job", daemon=True).start()
+        thread = threading.Thread(target=work, name="service-job", daemon=True)
+        self.jobs = [*(t for t in self.jobs if t.is_alive()), thread]
+        thread.start()
         return asyncio.wrap_future(job, loop=self)
 
 

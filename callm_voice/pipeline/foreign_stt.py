@@ -105,6 +105,7 @@ class ForeignStt:
             stage="stt",
             method="run_stt",
             rate_hz=settings.rate_hz,
+            limit_s=settings.timeout_s,
             secrets=secrets,
         )
         self._host.open(settings.start_timeout_s)
@@ -119,7 +120,7 @@ class ForeignStt:
         """See `SttEngine`. A streaming service gets the utterance at once, not as it is spoken."""
         elapsed_s = stopwatch()
         audio = resample_whole(pcm, rate_hz, self._settings.rate_hz).tobytes()
-        text = self._transcribe(audio, self._settings.timeout_s)
+        text = self._transcribe(audio)
         rejected = None if text else "no_speech"
         return Transcript(text, raw=text, rejected=rejected, decode_ms=elapsed_s() * 1000)
 
@@ -127,7 +128,7 @@ class ForeignStt:
         """End the service."""
         self._host.close()
 
-    def _transcribe(self, audio: bytes, limit_s: float) -> str:
+    def _transcribe(self, audio: bytes, limit_s: float | None = None) -> str:
         size = self._settings.rate_hz * CHUNK_MS // 1000 * 2
         frames: list[Any] = [
             InputAudioRawFrame(audio=audio[at : at + size], sample_rate=self._settings.rate_hz, num_channels=1)

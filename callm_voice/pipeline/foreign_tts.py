@@ -54,6 +54,7 @@ class ForeignTts:
             stage="tts",
             method="run_tts",
             rate_hz=settings.rate_hz,
+            limit_s=settings.timeout_s,
             secrets=secrets,
         )
         self._host.open(settings.start_timeout_s)
@@ -66,13 +67,13 @@ class ForeignTts:
 
     def synthesise(self, text: str, *, seed: int = 0) -> Pcm:
         """See `TtsEngine`. The service has no seed of ours: two syntheses may differ."""
-        return self._synthesise(text, self._settings.timeout_s)
+        return self._synthesise(text)
 
     def close(self) -> None:
         """End the service."""
         self._host.close()
 
-    def _synthesise(self, text: str, limit_s: float) -> Pcm:
+    def _synthesise(self, text: str, limit_s: float | None = None) -> Pcm:
         frames = [TTSSpeakFrame(text=text, append_to_context=False), DoneFrame()]
         request = self._host.ask(_Sentence, frames, limit_s)
         runs = [(rate, list(run)) for rate, run in groupby(request.audio, key=lambda frame: frame.sample_rate)]

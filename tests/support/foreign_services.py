@@ -44,6 +44,8 @@ class Trouble(StrEnum):
     HANG = "hang"
     DAWDLE = "dawdle"
     """Longer than Pipecat waits for the next sound by itself."""
+    WORK = "work"
+    """In a thread, as an engine that computes does."""
     BLOCK = "block"
     """The event loop itself."""
 
@@ -65,6 +67,8 @@ class _Troubled:
             await asyncio.sleep(3600)
         if self._trouble is Trouble.DAWDLE:
             await asyncio.sleep(3.5)
+        if self._trouble is Trouble.WORK:
+            await asyncio.to_thread(RELEASE.wait, 100)
         if self._trouble is Trouble.BLOCK:
             RELEASE.wait(100)
         return "the service is out of order" if self._trouble is Trouble.REPORT else None

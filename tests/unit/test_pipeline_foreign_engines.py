@@ -198,8 +198,8 @@ def test_a_service_that_fails_at_once_fails_before_the_line_opens() -> None:
         recogniser("Scribe", trouble="report", after=0)
 
 
-def test_closing_ends_a_request_that_runs() -> None:
-    ears = recogniser("Scribe", trouble="hang", timeout_s=60)
+def asked_and_closed(ears: ForeignStt) -> str:
+    """What a request that runs is told when the service is closed."""
     failed: list[EngineError] = []
 
     def use() -> None:
@@ -215,6 +215,21 @@ def test_closing_ends_a_request_that_runs() -> None:
         threading.Event().wait(0.01)
     ears.close()
     user.join(LIMIT_S)
-    assert "closed" in failed[0].message
+    return failed[0].message
+
+
+def test_closing_ends_a_request_that_runs() -> None:
+    ears = recogniser("Scribe", trouble="hang", timeout_s=60)
+    assert "closed" in asked_and_closed(ears)
     with pytest.raises(EngineError, match="closed"):
         ears.transcribe(SECOND, 8000)
+
+
+def test_closing_waits_for_what_computes_in_a_thread() -> None:
+    """Native code that still runs when the interpreter ends would take the process down."""
+    ears = recogniser("Scribe", trouble="work", timeout_s=60)
+    release = threading.Timer(1.0, RELEASE.set)
+    release.start()
+    assert "closed" in asked_and_closed(ears)
+    release.join()
+    assert not [t.name for t in threading.enumerate() if t.name == "service-job"]
