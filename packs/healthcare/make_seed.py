@@ -31,6 +31,8 @@ TIMES = ("08:30", "10:00", "13:30", "15:00")
 EXTRA_FREE = (("prov_hale", "2026-08-27T14:00"), ("prov_hale", "2026-09-01T15:00"), ("prov_hale", "2026-09-03T09:00"))
 """Times that are free before FIRST_FREE_DAY."""
 FULL = ("prov_bennett",)
+LAST_VISIT = 999
+"""Id of the last visit, so that one booked in a call is number 1000 however many there are."""
 SLOT_MINUTES = 30
 STAMP = "2026-08-01 08:00:00"
 LABELS = {
@@ -110,7 +112,7 @@ class Seed:
             self.works_at.setdefault(provider, []).append(office)
         for provider, code in self.given.execute("SELECT * FROM provider_appointment_types ORDER BY 1, 2"):
             self.does.setdefault(provider, []).append(code)
-        self.slot_numbers = dict(self.given.execute("SELECT location_id, count(*) FROM slots GROUP BY 1"))
+        self.offices = [row[0] for row in self.given.execute("SELECT id FROM locations ORDER BY id")]
 
     def add(self, table: str, *values: Any) -> int:
         """Add a row; where the first column is a running number, it is put in front."""
@@ -235,8 +237,8 @@ class Seed:
         if (provider, start) in self.taken:
             raise ValueError(f"{provider} has two slots at {start}")
         self.taken.add((provider, start))
-        self.slot_numbers[office] = self.slot_numbers.get(office, 0) + 1
-        slot = f"slot_{office}_{self.slot_numbers[office]}"
+        at = dt.datetime.fromisoformat(start)
+        slot = f"slot_{office}_{provider.removeprefix('prov_')}_{at:%m%d}_{at:%H%M}"
         self.add("slots", slot, office, provider, start, _end(start), appointment, blocked)
 
     def clear(self, provider: str, start: str) -> bool:
@@ -252,7 +254,7 @@ class Seed:
             patients: Who takes the times: patient → home office.
         """
         rng, day = random.Random("calendar"), TODAY
-        near = {office: sorted(p for p, home in patients.items() if home == office) for office in self.slot_numbers}
+        near = {office: sorted(p for p, home in patients.items() if home == office) for office in self.offices}
         while day < LAST_DAY:
             day += dt.timedelta(days=1)
             if day.weekday() > 4 or day in HOLIDAYS:
@@ -266,6 +268,11 @@ class Seed:
                         self._fill(provider, office, start, draw, patient, code)
         for provider, start in EXTRA_FREE:
             self.slot(self.works_at[provider][0], provider, start, None, None)
+
+    def last_visit(self, patient: str) -> None:
+        start = f"{TODAY - dt.timedelta(days=1)}T09:00"
+        row = (patient, "loc_park_ave", "prov_chen", "MED_FOLLOWUP", start, _end(start), "Follow-up visit", "completed")
+        self.add("appointments", LAST_VISIT, *row, STAMP)
 
     def _fill(self, provider: str, office: str, start: str, draw: float, patient: str, code: str) -> None:
         if (provider, start) in EXTRA_FREE:
@@ -358,7 +365,9 @@ def make() -> str:
     others = bulk()
     for person in [*CAST["people"], *others]:
         seed.person(person)
-    seed.calendar({f"pat_{p['name'].replace(' ', '_').lower()}": p["home"] for p in others})
+    homes = {f"pat_{p['name'].replace(' ', '_').lower()}": p["home"] for p in others}
+    seed.calendar(homes)
+    seed.last_visit(min(p for p, home in homes.items() if home == "loc_park_ave"))
     parts = [
         "-- Straus Dermatology as it stands on Tuesday 2026-08-18 at 09:30. Written by make_seed.py from cast.sql and",
         "-- cast.yaml: change those.",

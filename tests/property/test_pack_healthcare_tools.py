@@ -64,7 +64,7 @@ CALLERS = [
     None,
     "pat_maria_alvarez",
     "pat_karen_mitchell",
-    "pat_steven_walker",
+    "pat_martin_walker",
     "pat_peter_barnes",
     "pat_edward_shaw",
     "pat_howard_blake",

@@ -23,7 +23,7 @@ DOB = {
     "Karen Mitchell": "1984-09-14",
     "Paul Anderson": "1970-06-06",
     "Janet Cooper": "1959-12-02",
-    "Steven Walker": "1975-01-30",
+    "Martin Walker": "1975-01-30",
     "Diane Murphy": "1966-03-25",
     "Kevin Reed": "2003-07-18",
     "Frank Russell": "1962-08-08",
@@ -281,7 +281,7 @@ def test_a_declined_wish_is_written_down_once_also_without_a_name(desk: Desk) ->
 @pytest.mark.parametrize(
     ("name", "prescription_id", "code"),
     [
-        ("Steven Walker", "rx_walker_tramadol", "controlled"),
+        ("Martin Walker", "rx_walker_tramadol", "controlled"),
         ("Diane Murphy", "rx_murphy_doxycycline", "no_refills_left"),
         ("Kevin Reed", "rx_reed_isotretinoin", "visit_needed"),
         ("Frank Russell", "rx_russell_fluorouracil", "expired"),
@@ -298,7 +298,7 @@ def test_a_refill_that_the_rules_do_not_allow_is_refused(
 
 
 def test_a_refused_refill_goes_before_its_prescriber_for_the_reason_that_it_has(desk: Desk) -> None:
-    desk.open("Steven Walker")
+    desk.open("Martin Walker")
     rx = {"prescription_id": "rx_walker_tramadol"}
     assert desk.code("request_prescriber_review", **rx, matter="expired") == "matter_does_not_fit"
     for _ in range(2):
