@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -32,6 +33,15 @@ def packets(pcm: Pcm, rate_hz: int) -> list[Pcm]:
     return list(split_frames(pcm, rate_hz // 50))
 
 
+@cache
+def sentence(name: str, rate_hz: int, mode: str | None) -> tuple[Pcm, list[bytes], list[Pcm]]:
+    """Two seconds of speech-like sound through a fresh codec: what went in, the payloads, the frames that came out."""
+    codec = make_codec(name, rate_hz, mode=mode)
+    said = speech_like(rate_hz, 2.0)
+    payloads = [codec.encode(frame) for frame in packets(said, rate_hz)]
+    return said, payloads, [codec.decode(payload) for payload in payloads]
+
+
 def through(codec: Codec, frames: list[Pcm]) -> Pcm:
     return np.concatenate([codec.decode(codec.encode(frame)) for frame in frames])
 
@@ -52,8 +62,7 @@ def test_no_mode_is_the_catalogues_default(name: str) -> None:
 
 @pytest.mark.parametrize(("info", "rate_hz", "mode"), EVERY_MODE)
 def test_a_packet_has_the_size_of_the_catalogue(info: CodecInfo, rate_hz: int, mode: str | None) -> None:
-    codec = make_codec(info.name, rate_hz, mode=mode)
-    sizes = [len(codec.encode(frame)) for frame in packets(speech_like(rate_hz, 2.0), rate_hz)]
+    sizes = [len(payload) for payload in sentence(info.name, rate_hz, mode)[1]]
     if info.payload_bytes:
         at = info.modes.index(mode) if mode else info.rates_hz.index(rate_hz)
         assert set(sizes) == {info.payload_bytes[at]}
@@ -63,36 +72,29 @@ def test_a_packet_has_the_size_of_the_catalogue(info: CodecInfo, rate_hz: int, m
 
 def test_opus_spends_more_where_it_is_told_to() -> None:
     info = next(i for i in codec_catalogue() if i.name == "opus")
-    frames = packets(speech_like(16_000, 3.0), 16_000)
-    spent = []
-    for mode in info.modes:
-        codec = make_codec("opus", 16_000, mode=mode)
-        spent.append(sum(len(codec.encode(frame)) for frame in frames))
+    spent = [sum(map(len, sentence("opus", 16_000, mode)[1])) for mode in info.modes]
     assert all(less < more for less, more in pairwise(spent))
 
 
 @pytest.mark.parametrize(("info", "rate_hz", "mode"), EVERY_MODE)
 def test_the_decoder_is_late_by_the_stated_delay(info: CodecInfo, rate_hz: int, mode: str | None) -> None:
-    """Cross-correlation over three seconds of speech-like sound."""
-    codec = make_codec(info.name, rate_hz, mode=mode)
-    said = speech_like(rate_hz, 3.0)
-    lag = best_lag(said, through(codec, packets(said, rate_hz)), longest=rate_hz // 25)
-    assert abs(lag - codec.delay_samples) <= PHASE_SAMPLES.get(info.name, 0)
+    """Cross-correlation over two seconds of speech-like sound."""
+    said, _, heard = sentence(info.name, rate_hz, mode)
+    lag = best_lag(said, np.concatenate(heard), longest=rate_hz // 25)
+    stated = make_codec(info.name, rate_hz, mode=mode).delay_samples
+    assert abs(lag - stated) <= PHASE_SAMPLES.get(info.name, 0)
 
 
 @pytest.mark.parametrize(("info", "rate_hz", "mode"), EVERY_MODE)
 def test_one_packet_in_is_one_frame_out(info: CodecInfo, rate_hz: int, mode: str | None) -> None:
-    codec = make_codec(info.name, rate_hz, mode=mode)
-    for frame in packets(speech_like(rate_hz, 0.5), rate_hz):
-        heard = codec.decode(codec.encode(frame))
-        assert (heard.shape, heard.dtype) == ((rate_hz // 50,), np.int16)
+    heard = sentence(info.name, rate_hz, mode)[2]
+    assert {(frame.shape, frame.dtype) for frame in heard} == {((rate_hz // 50,), np.dtype(np.int16))}
 
 
 @pytest.mark.parametrize(("info", "rate_hz", "mode"), EVERY_MODE)
 def test_speech_keeps_its_level(info: CodecInfo, rate_hz: int, mode: str | None) -> None:
-    said = speech_like(rate_hz, 3.0)
-    heard = through(make_codec(info.name, rate_hz, mode=mode), packets(said, rate_hz))
-    assert level_dbov(heard) == pytest.approx(level_dbov(said), abs=1.5)
+    said, _, heard = sentence(info.name, rate_hz, mode)
+    assert level_dbov(np.concatenate(heard)) == pytest.approx(level_dbov(said), abs=1.5)
 
 
 @pytest.mark.parametrize(("info", "rate_hz", "mode"), EVERY_MODE)
