@@ -26,11 +26,11 @@ from callm_voice.core import events
 from callm_voice.line import profile
 from callm_voice.llm import spec as llm_spec
 from callm_voice.pipeline import spec as pipeline_spec
-from callm_voice.speech import settings
+from callm_voice.speech import settings, voices
 
 DOCS = Path("docs")
 BEGIN, END = "<!-- table: {} -->", "<!-- end of table -->"
-MODULES: tuple[ModuleType, ...] = (events, profile, llm_spec, pipeline_spec, settings)
+MODULES: tuple[ModuleType, ...] = (events, profile, llm_spec, pipeline_spec, settings, voices)
 
 
 def event_table() -> str:
@@ -78,7 +78,14 @@ TABLES: dict[str, Callable[[], str]] = {
     "stt-service": key_table(settings.ForeignSttSettings, prefix="stt."),
     "tts-service": key_table(settings.ForeignTtsSettings, prefix="tts."),
     "vad": key_table(settings.WebrtcVadSettings, settings.SileroVadSettings, settings.EnergyVadSettings, prefix="vad."),
-    "tts": key_table(settings.PiperSettings, settings.HibariSettings, settings.ScriptedTtsSettings, prefix="tts."),
+    "tts": key_table(
+        settings.PiperSettings,
+        settings.HibariSettings,
+        settings.KokoroSettings,
+        settings.ScriptedTtsSettings,
+        prefix="tts.",
+    ),
+    "voices": key_table(voices.VoicesSettings, prefix="caller.tts."),
     "line": key_table(profile.LineProfile),
     "openai": key_table(llm_spec.OpenAiSpec),
     "oracle": key_table(llm_spec.OracleSpec),
@@ -146,6 +153,8 @@ def _named(annotation: Any, metadata: Any = ()) -> str:
         return " or ".join([*options, "null"] if NoneType in args else options)
     if origin is Literal:
         return ", ".join(f"`{str(a).lower() if isinstance(a, bool) else a}`" for a in args)
+    if origin is list:
+        return "list of " + _named(args[0])
     if origin is tuple:
         return (
             "list of " + _named(args[0])

@@ -108,7 +108,7 @@ COMMON = {
     "input_usd": "For prompt tokens",
     "output_usd": "For completion tokens",
     "tokens_per_s": "Rate of the answer's tokens",
-    "price": "See Price below; null: unknown",
+    "price": "See Price below; null: a vendor's list price, if there is one",
     "max_tokens_key": "What the server calls that bound",
     "weight": "Name in the list of weights",
 }  # fmt: skip
@@ -123,7 +123,8 @@ OVERRIDES = {
     ("PipelineSpec", "stt"): "Recogniser",
     ("PipelineSpec", "vad"): "Voice activity detector",
     ("PipelineSpec", "tts"): "The agent's voice",
-    ("CallerSettings", "tts"): "The caller's voice; any of the voices above",
+    ("CallerSettings", "tts"): "The caller's voice: one engine, or several voices of which each call draws one",
+    ("DtmfHeard", "digit"): "The key: `0`-`9`, `*`, `#`, `A`-`D`",
 }
 UNITS = (
     ("_ms", "ms"), ("_per_s", "per s"), ("_s", "s"), ("_hz", "Hz"), ("_dbov", "dBov"), ("_db", "dB"),
