@@ -93,6 +93,12 @@ FIGURES = (
         "by step; the first 40 s of C5-H1, started 0.4 s apart, one oracle server for all.",
     ),
     Figure(
+        "run_workers_scaling", "", 0.9, "higher",
+        "Calls a second and worker with two workers over that with one: C1-E1 of the legal pack by voice, scripted "
+        "engines, fast pace, an oracle that answers at once, twelve calls of each warm worker, rounds of one and of "
+        "two taking turns; medians of three rounds. Each worker has its oracle's server beside it.",
+    ),
+    Figure(
         "rss_mb_per_extra_call", "MB", None, "lower",
         "Peak resident memory of the process with that many calls, less that of one with a single call, by the "
         "number of further calls. The recording of a call is in memory: 1.9 MB a minute.",

@@ -24,6 +24,7 @@ from figures import BY_NAME, FIGURES
 from many_calls import concurrent_real_calls
 from pace import PaceCalls, fast_speedup_cpu, fast_speedup_stub, harness_overhead, pace_v2v_delta
 from table import read_runs, to_markdown
+from workers import run_workers_scaling
 
 from callm_voice.bench.assemble import host
 from callm_voice.core.clock import RealClock, stopwatch, utc_stamp
@@ -55,6 +56,7 @@ def steps(calls: PaceCalls) -> list[tuple[tuple[str, ...], Callable[[], dict[str
         (("pace_v2v_delta_ms",), partial(pace_v2v_delta, calls)),
         (("harness_overhead_ms_p95",), partial(harness_overhead, calls)),
         (("concurrent_real_calls", "rss_mb_per_extra_call"), concurrent_real_calls),
+        (("run_workers_scaling",), run_workers_scaling),
         (PROBE_FIGURES, probe_errors),
     ]
 

@@ -23,6 +23,7 @@ class Parrot:
 
     port: int = 0
     refuse: Callable[[], tuple[int, dict[str, str]] | None] = lambda: None
+    sentence: str = SENTENCE
     silent: bool = False
     """Take requests and never answer."""
     keys: list[str] = field(default_factory=list)
@@ -74,7 +75,7 @@ def parrot_server() -> Iterator[Parrot]:
             usage = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100,
                      "prompt_tokens_details": {"cached_tokens": 0}}  # fmt: skip
             chunks: list[Any] = [
-                {"choices": [{"index": 0, "delta": {"role": "assistant", "content": SENTENCE}, "finish_reason": None}]},
+                {"choices": [{"index": 0, "delta": {"content": parrot.sentence}, "finish_reason": None}]},
                 {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
                 {"choices": [], "usage": usage},
             ]
