@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from scipy.signal import firwin
 
 from callm_voice.audio.codec_ffmpeg import FfmpegDecoder, FfmpegEncoder, packet_samples, silence
 from callm_voice.audio.pcm import Pcm, round_to_int16
@@ -82,7 +81,8 @@ class Decimator:
     def __init__(self, factor: int, samples: int) -> None:
         taps = 2 * _HALF_TAPS * factor + 1
         beta = 0.1102 * (_STOP_BAND_DB - 8.7)  # Kaiser's formula
-        self._taps = firwin(taps, 1 / factor, window=("kaiser", beta)).astype(np.float32)[::-1].copy()
+        wave = np.sinc((np.arange(taps) - taps // 2) / factor) * np.kaiser(taps, beta)
+        self._taps = (wave / wave.sum()).astype(np.float32)  # symmetric: forwards and backwards are the same
         self._buffer = np.zeros(taps - 1 + samples, dtype=np.float32)
         self._samples = samples
         self._overlapping = sliding_window_view(self._buffer, taps)[::factor]
