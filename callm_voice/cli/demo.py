@@ -22,8 +22,11 @@ def demo(
     """Make two real calls by voice and score them.
 
     The oracle plays the task's gold path and must pass: it proves that the task can be passed and that the line, the
-    recogniser and the desk work. The small model is a real one and scores what it scores.
+    recogniser and the desk work. The small model is a real one and scores what it scores. The last line is the path of
+    a site of both calls, to be opened in a browser.
     """
+    from callm_voice.report.site.build import build_site
+
     results = []
     for model in DEMO_MODELS:
         say(f"\n=== {DEMO_TASK} by voice over {line}, model {model} ===")
@@ -31,12 +34,15 @@ def demo(
         results.append((model, record, folder))
         if not as_json:
             show_result(record, folder)
+    index = build_site([folder for _, _, folder in results], out_dir / "site").index
     if as_json:
-        print_json({"calls": [{"folder": str(f), "record": r.model_dump(mode="json")} for _, r, f in results]})
+        calls = [{"folder": str(f), "record": r.model_dump(mode="json")} for _, r, f in results]
+        print_json({"calls": calls, "site": str(index)})
     else:
         out.print()
         for model, record, folder in results:
             out.print(f"{model}: {record.outcome.status}; listen: {folder / 'call.flac'}", markup=False, soft_wrap=True)
+        out.print(str(index), markup=False, soft_wrap=True)
     if results[0][1].outcome.status != "pass":
         say("the oracle did not pass: something is wrong with this installation or this machine")
         raise typer.Exit(1)

@@ -10,6 +10,8 @@ from urllib.parse import quote, unquote, urldefrag
 import pytest
 from support.browsing import Opener, Sample, served
 
+from callm_voice.core.runfolder import find_calls
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 MAX_PAGE_BYTES = 300_000
 LINK = re.compile(r"""(?:href|src)="([^"]*)\"""")
@@ -88,3 +90,4 @@ def test_the_colours_follow_the_system_and_the_button(sample: Sample, open_page:
 def test_the_site_is_made_of_files_alone(sample: Sample) -> None:
     kinds = {path.suffix for path in Path(sample.root).rglob("*") if path.is_file()}
     assert kinds <= {".html", ".js", ".css", ".flac", ".json", ".jsonl", ""}
+    assert find_calls(sample.root) == [], "the site's copies must not be taken for calls"

@@ -28,12 +28,15 @@ from callm_voice.report.site.waterfall import inference_rows, span_names, turn_b
 from callm_voice.report.site.words import ms_at_bar
 
 DATA_NAME = "CALLM_CALL"
+RECORD_COPY = "record.json"
+"""Not `call.json`: what looks for finished calls must not find the site's copies."""
 DOWNLOADS = {
-    RECORD_FILE: "the record: transcript, tool calls, verdict, latency",
-    EVENTS_FILE: "every step on the line's clock",
-    STATE_FILE: "the database at hang-up",
-    GOLD_FILE: "what the verifier expects",
+    RECORD_FILE: (RECORD_COPY, "the record: transcript, tool calls, verdict, latency"),
+    EVENTS_FILE: (EVENTS_FILE, "every step on the line's clock"),
+    STATE_FILE: (STATE_FILE, "the database at hang-up"),
+    GOLD_FILE: (GOLD_FILE, "what the verifier expects"),
 }
+"""File of the call → its name beside the page, and what it is."""
 
 
 @dataclass(frozen=True)
@@ -125,9 +128,11 @@ def write_call(site: Site, place: CallPlace, desk: DeskView, audio: AudioKind) -
     row = load_row(place.folder, superseded=place.superseded)
     shown = conversation(call, desk, row)
     site.data(f"{place.href}data.js", DATA_NAME, shown["id"], player_data(call, shown["rows"], peaks, files))
-    for name in DOWNLOADS:
+    downloads = [(name, name, "this party's sound alone") for name in files]
+    for name, (copy, what) in DOWNLOADS.items():
         if (place.folder / name).is_file():
-            site.copy(place.folder / name, place.href + name)
+            site.copy(place.folder / name, place.href + copy)
+            downloads.append((copy, name, what))
     names = span_names(latency) if latency else []
     task = desk.tasks.get(place.task)
     site.page(
@@ -140,8 +145,7 @@ def write_call(site: Site, place: CallPlace, desk: DeskView, audio: AudioKind) -
         turns=turn_bars(latency) if latency else [], span_names=names,
         span_index={name: n for n, (name, _) in enumerate(names)},
         inferences=inference_rows(latency, call.events) if latency else [],
-        downloads=[(f, "this party's sound alone") for f in files]
-        + [(name, what) for name, what in DOWNLOADS.items() if (place.folder / name).is_file()],
+        downloads=downloads,
         **shown,
     )  # fmt: skip
     return _summary(place, row, record, shown["moment"], files)

@@ -10,6 +10,7 @@ from callm_voice.report.site.collect import Json, LoadedCall
 from callm_voice.report.site.sound import Peaks
 from callm_voice.report.words import align_words
 
+PACKET_MS = 20.0
 LINE_EVENTS_APART_MS = 500.0
 """Late ticks closer than this are drawn as one."""
 
@@ -118,13 +119,7 @@ def _line_marks(events: tuple[Json, ...]) -> list[dict[str, Any]]:
     for event in events:
         kind, t_ms = event.get("type"), float(event["t_ms"])
         if kind == "line_loss":
-            packets = event.get("packets", 1)
-            length = 20.0 * packets if isinstance(packets, int | float) else 20.0
-            direction = str(event.get("direction", ""))
-            concealed = event.get("concealed_by")
-            label = f"loss {direction.replace('_', ' ')}: {packets} packets"
-            label += f", concealed by {concealed}" if concealed else ""
-            marks.append({"t": t_ms, "len": length, "kind": "loss", "label": label, "dir": direction})
+            marks.append(_loss(event, t_ms))
         elif kind == "line_lag":
             last = marks[-1] if marks and marks[-1]["kind"] == "late" else None
             if last is not None and t_ms - (last["t"] + last["len"]) < LINE_EVENTS_APART_MS:
@@ -133,3 +128,16 @@ def _line_marks(events: tuple[Json, ...]) -> list[dict[str, Any]]:
             else:
                 marks.append({"t": t_ms, "len": 20.0, "n": 1, "kind": "late", "label": "a late tick of the line"})
     return marks
+
+
+def _loss(event: Json, t_ms: float) -> dict[str, Any]:
+    """Packets in a row that were not there, on the channel of the party whose they were."""
+    packets, first = event.get("packets"), event.get("first_tick")
+    count = packets if isinstance(packets, int) else 1
+    start_ms = PACKET_MS * first if isinstance(first, int) else t_ms
+    direction = str(event.get("direction", ""))
+    label = f"{count} packet{'' if count == 1 else 's'} not there"
+    label += f" ({direction.replace('_', ' ')})" if direction else ""
+    label += f", heard instead: {event['concealed_by']}" if event.get("concealed_by") else ""
+    channel = {"to_agent": 0, "to_caller": 1}.get(direction)
+    return {"t": start_ms, "len": PACKET_MS * count, "kind": "loss", "label": label, "channel": channel}

@@ -97,9 +97,8 @@ def _share(found: Figures, name: str, interval: Interval | None) -> dict[str, An
     if value is not None:
         below = "" if interval is None else f"{percent(interval.low)} to {percent(interval.high)}"
         return _cell(percent(value), value, below)
-    return _cell(
-        DASH, low, "no trials" if low is None else f"between {percent(low)} and {percent(high)}: too few trials"
-    )
+    bounds = "no trials" if low is None else f"{percent(low)} to {percent(high)}, too few trials"
+    return _cell(DASH, low, bounds)
 
 
 def _cell(text: str, sort: float | str | None, below: str = "") -> dict[str, Any]:

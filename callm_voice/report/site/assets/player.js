@@ -186,6 +186,11 @@
         this.drawChosen(pen, width, height, colour);
         pen.fillStyle = colour(channel ? "--agent" : "--caller");
         if (this.levels) this.drawLevels(pen, width, height, this.levels[channel]);
+        pen.fillStyle = colour("--fail");
+        this.data.marks.filter((mark) => mark.kind === "loss" && mark.channel === channel).forEach((mark) => {
+          const x0 = this.x(mark.t, width);
+          pen.fillRect(x0, height - 5, Math.max(2, this.x(mark.t + mark.len, width) - x0), 5);
+        });
         pen.fillStyle = colour("--ink");
         pen.fillRect(this.x(this.at, width) - 0.5, 0, 1, height);
       });
@@ -219,8 +224,9 @@
       const signs = { tool: "▲", handoff: "◆", "barge-in": "⨯", loss: "▮", late: "┆" };
       if (!this.marks) {
         this.marks = this.data.marks.map((mark) => {
-          const button = document.createElement("button");
-          button.type = "button";
+          // There can be hundreds of losses: these are for the eye and the mouse, and are counted in the legend.
+          const button = document.createElement(mark.len ? "span" : "button");
+          if (!mark.len) button.type = "button";
           button.className = `mark ${mark.kind}`;
           if (mark.len) button.classList.add("wide");
           else button.textContent = signs[mark.kind] || "•";
@@ -229,6 +235,11 @@
           button.addEventListener("click", () => this.choose(mark.t, mark.t + (mark.len || 0), mark.label, 500));
           track.append(button);
           return { mark, button };
+        });
+        this.element.querySelectorAll(".mark-key").forEach((key) => {
+          const count = this.data.marks.filter((mark) => key.classList.contains(mark.kind)).reduce((sum, mark) => sum + (mark.n || 1), 0);
+          if (count) key.append(` ${count}`);
+          else key.hidden = true;
         });
         this.cursor = document.createElement("span");
         this.cursor.className = "cursor";
