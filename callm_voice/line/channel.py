@@ -120,11 +120,12 @@ class Channel:
             concealed_by=path.concealed_by,
         )
 
-    def process(self, frame: Frame, far: Frame | None = None) -> Frame:
+    def process(self, frame: Frame, far: Frame | None = None, *, past_microphone: bool = False) -> Frame:
         """What comes out at the far end for (samples,) int16 put in; a new array of the same length.
 
         Args:
             far: for the echo: what this side heard one packet time before; None: no echo.
+            past_microphone: the telephone made this sound itself, while its microphone was shut: a key's tone.
 
         Raises:
             HarnessError: this line works on packets, and this is not one.
@@ -132,7 +133,9 @@ class Channel:
         if self.packet_samples is not None and frame.size != self.packet_samples:
             raise HarnessError(f"a packet of {self.packet_samples} samples, not {frame.size}", stage="line")
         if self.microphone is not None:
-            frame = self.microphone.process(frame, far)
+            shut = np.zeros_like(frame)
+            room = self.microphone.process(shut if past_microphone else frame, far)  # its time goes on all the same
+            frame = frame if past_microphone else room
         for stage in self._stages:
             frame = stage.process(frame)
         return frame

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,4 +28,15 @@ class Leg(Protocol):
 
     def clear(self) -> None:
         """Drop what was queued for the line and not yet pulled (barge-in)."""
+        ...
+
+
+@runtime_checkable
+class KeypadLeg(Protocol):
+    """An endpoint whose telephone has keys."""
+
+    @property
+    def pressing(self) -> bool:
+        """Whether the frame of the last `pull` is of keys that are pressed: the telephone itself makes their tones and
+        shuts its microphone meanwhile."""
         ...

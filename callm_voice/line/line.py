@@ -19,7 +19,7 @@ from callm_voice.core.errors import HarnessError
 from callm_voice.core.events import EndReason, EventLog, LineEnded, LineLag, LineLoss
 from callm_voice.core.looplag import LoopLag
 from callm_voice.line.channel import Channel
-from callm_voice.line.leg import PTIME_MS, Frame, Leg
+from callm_voice.line.leg import PTIME_MS, Frame, KeypadLeg, Leg
 from callm_voice.line.profile import LineProfile
 from callm_voice.line.recorder import Recorder
 
@@ -143,13 +143,16 @@ class PhoneLine:
         from_agent = self._packet(self._agent.pull(), "agent")
         heard_by_agent, heard_by_caller = self._on_the_way
         self._on_the_way = (
-            self._to_agent.process(from_caller, far=heard_by_caller),
+            self._to_agent.process(from_caller, far=heard_by_caller, past_microphone=self._caller_presses()),
             self._to_caller.process(from_agent),
         )
         self.recorder.add(*self._on_the_way)
         self._agent.push(heard_by_agent)
         self._caller.push(heard_by_caller)
         self._log_losses()
+
+    def _caller_presses(self) -> bool:
+        return isinstance(self._caller, KeypadLeg) and self._caller.pressing
 
     def _packet(self, frame: Frame | None, leg: str) -> Frame:
         if frame is None:

@@ -6,7 +6,7 @@
 
 **Level.** Speech has to have a known level, or a signal-to-noise ratio means nothing. The active level of what was
 said so far (ITU-T P.56, in the line's band) is measured as it comes, and the gain that brings it to the nominal level
-follows from it. It changes in a straight line over a packet, at most ten times a second, and less and less as more is
+follows from it. It changes in a straight line over a packet, at most five times a second, and less and less as more is
 known. Before anything is known the level of the voices that ship is assumed. Whoever knows the level of all that will
 be said can give it: then the gain is constant.
 """
@@ -30,8 +30,8 @@ ASSUMED_DBOV = -20.0
 """Active level of synthesised speech whose highest sample is at -3 dBov."""
 ASSUMED_FOR_S = 0.4
 """The assumption weighs as much as so much active speech."""
-_MEASURE_PACKETS = 5
-"""The level is measured ten times a second."""
+_MEASURE_PACKETS = 10
+"""The level is measured five times a second."""
 _REST_PACKETS = 15
 """After so much digital silence (the hangover of P.56 and more) nothing can change until there is sound again."""
 
@@ -50,18 +50,11 @@ class CallerMicrophone:
     def __init__(self, profile: LineProfile, seed: int, speech_dbov: float | None = None) -> None:
         assert profile.microphone is not None
         self.profile = profile
-        spec, rate_hz, samples = profile.microphone, profile.rate_hz, profile.frame_samples
+        spec, rate_hz = profile.microphone, profile.rate_hz
         self._rate_hz = rate_hz
         self._band = band = BandFilter(*profile.band_hz, rate_hz) if profile.band_hz else None
         self._leveller = _Leveller(spec.speech_dbov, rate_hz, band, speech_dbov)
-        self._room = self._echo = None
-        rng = np.random.default_rng(derive_seed(seed, "room"))
-        if (phone := spec.speakerphone) is not None:
-            self._room = Convolver(room_response(rng, rate_hz, phone.reverberation_ms, phone.direct_db), samples)
-            if phone.echo_loss_db is not None:
-                later_ms = phone.echo_delay_ms - profile.ptime_ms  # `far` is a packet old when it comes here
-                response = echo_response(rng, rate_hz, phone.reverberation_ms, phone.echo_loss_db, later_ms)
-                self._echo = Convolver(response, samples)
+        self._room = _room(profile, derive_seed(seed, "room"))
         self._noise: NoiseStream | None = None
         if spec.noise is not None:
             self._noise = NoiseStream(spec.noise.kind, rate_hz, derive_seed(seed, "noise"), band)
@@ -78,14 +71,14 @@ class CallerMicrophone:
             frame: what the caller says.
             far: what the caller heard one packet time before; None: nothing, or nobody asks for an echo.
         """
-        sound = frame.astype(np.float64)
+        sound, echo = frame.astype(np.float64), None
         if self._room is not None:
-            sound = self._room.process(sound)
+            sound, echo = self._room.process(sound, far)
         sound = self._leveller.process(sound)
         if self._noise is not None:
             sound = sound + self._noise_gain * self._noise.take(frame.size)
-        if self._echo is not None and far is not None:
-            sound = sound + self._echo.process(far.astype(np.float64))
+        if echo is not None:
+            sound = sound + echo
         return round_to_int16(self._gain * sound)
 
     def level_of(self, frames: Pcm) -> float | None:
@@ -97,9 +90,38 @@ class CallerMicrophone:
         meter = SpeechLevelMeter(self._rate_hz)
         for frame in frames:
             sound = frame.astype(np.float64)
-            heard = self._room.process(sound) if self._room is not None else sound
+            heard = self._room.process(sound, None)[0] if self._room is not None else sound
             meter.push(self._band.filter(heard) if self._band is not None else heard)
         return None if meter.level is None else meter.level[0]
+
+
+class _Room:
+    """A hands-free telephone: what it makes of the talker, and of what it plays."""
+
+    def __init__(self, response: Samples, echo: Samples | None, samples: int) -> None:
+        self._has_echo = echo is not None
+        self._convolver = Convolver([response] if echo is None else [response, echo], samples)
+        self._frames: Samples = np.zeros((1 + self._has_echo, samples))
+
+    def process(self, near: Samples, far: Pcm | None) -> tuple[Samples, Samples | None]:
+        """(the talker in the room, the echo or None)."""
+        self._frames[0] = near
+        if self._has_echo:
+            self._frames[1] = 0.0 if far is None else far
+        out = self._convolver.process(self._frames)
+        return out[0], out[1] if self._has_echo else None
+
+
+def _room(profile: LineProfile, seed: int) -> _Room | None:
+    phone = profile.microphone.speakerphone if profile.microphone else None
+    if phone is None:
+        return None
+    rng, rate_hz, reverberation_ms = np.random.default_rng(seed), profile.rate_hz, phone.reverberation_ms
+    response, echo = room_response(rng, rate_hz, reverberation_ms, phone.direct_db), None
+    if phone.echo_loss_db is not None:
+        later_ms = phone.echo_delay_ms - profile.ptime_ms  # `far` is a packet old when it comes here
+        echo = echo_response(rng, rate_hz, reverberation_ms, phone.echo_loss_db, later_ms)
+    return _Room(response, echo, profile.frame_samples)
 
 
 class _Leveller:

@@ -7,6 +7,8 @@ direct to reverberant sound.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,28 +51,34 @@ def echo_response(
 
 
 class Convolver:
-    """Sends packets of one length through a response (overlap-save, the response in parts of a packet's length).
+    """Sends packets of one length through responses side by side (overlap-save, in parts of a packet's length).
 
     Args:
-        response: shape (taps,).
+        responses: one per signal, shape (taps,) each.
         samples: of one packet.
     """
 
-    def __init__(self, response: Samples, samples: int) -> None:
+    def __init__(self, responses: Sequence[Samples], samples: int) -> None:
         self._samples = samples
-        parts = np.pad(response, (0, -response.size % samples)).reshape(-1, samples)
-        self._spectra = np.fft.rfft(parts, 2 * samples)
-        self._past = np.zeros_like(self._spectra)
-        """Spectra of the last packets, each with the one before it, the newest first."""
-        self._before: Samples = np.zeros(samples)
-        self._silent_packets = len(parts) + 1
+        self._parts = max(-(-response.size // samples) for response in responses)
+        padded = [np.pad(response, (0, self._parts * samples - response.size)) for response in responses]
+        spectra = np.fft.rfft(np.reshape(padded, (len(responses), self._parts, samples)), 2 * samples)
+        self._spectra = np.concatenate([spectra, spectra], axis=1)
+        """Twice in a row, so that a slice of it goes with `_past` wherever that begins."""
+        self._past = np.zeros_like(spectra)
+        """Spectra of the last packets, each with the one before it, in a ring that runs backwards."""
+        self._newest = 0
+        self._window: Samples = np.zeros((len(responses), 2 * samples))
+        self._silent_packets = self._parts + 1
 
-    def process(self, frame: Samples) -> Samples:
-        """The convolved packet, shape (samples,)."""
-        self._silent_packets = 0 if frame.any() else self._silent_packets + 1
-        if self._silent_packets > len(self._spectra) + 1:
-            return np.zeros(self._samples)
-        self._past[1:] = self._past[:-1]
-        self._past[0] = np.fft.rfft(np.concatenate([self._before, frame]))
-        self._before = frame
-        return np.asarray(np.fft.irfft(np.einsum("pf,pf->f", self._spectra, self._past))[self._samples :])
+    def process(self, frames: Samples) -> Samples:
+        """The convolved packets, shape (signals, samples) as what goes in."""
+        self._silent_packets = 0 if frames.any() else self._silent_packets + 1
+        if self._silent_packets > self._parts + 1:
+            return np.zeros_like(frames)
+        self._window[:, : self._samples] = self._window[:, self._samples :]
+        self._window[:, self._samples :] = frames
+        self._newest = (self._newest - 1) % self._parts
+        self._past[:, self._newest] = np.fft.rfft(self._window)
+        spectra = self._spectra[:, self._parts - self._newest : 2 * self._parts - self._newest]
+        return np.asarray(np.fft.irfft(np.einsum("kpf,kpf->kf", spectra, self._past))[:, self._samples :])

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from callm_voice.core.errors import EngineError
 
@@ -28,8 +28,7 @@ class RtpError(EngineError):
         super().__init__(f"not an RTP packet: {message}", stage="line")
 
 
-@dataclass(frozen=True)
-class RtpPacket:
+class RtpPacket(NamedTuple):
     """One packet (RFC 3550 §5.1)."""
 
     payload_type: int

@@ -103,5 +103,11 @@ FIGURES = (
         "Peak resident memory of the process with that many calls, less that of one with a single call, by the "
         "number of further calls. The recording of a call is in memory: 1.9 MB a minute.",
     ),
+    Figure(
+        "line_worst_cpu_share", "", 0.02, "lower",
+        "Processor time of one direction of the line profile `worst` (hands-free in a café, AMR 4.75 and G.711, "
+        "losses, jitter) over the time of its sound: a minute, half of it speech, the echo of the other side "
+        "included. The least of three runs.",
+    ),
 )  # fmt: skip
 BY_NAME = {figure.name: figure for figure in FIGURES}

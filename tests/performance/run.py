@@ -21,6 +21,7 @@ from pathlib import Path
 from baseline import baseline_v2v_ratio
 from calls import PerfError
 from figures import BY_NAME, FIGURES
+from line_cost import line_worst_cpu_share
 from many_calls import concurrent_real_calls
 from pace import PaceCalls, fast_speedup_cpu, fast_speedup_stub, harness_overhead, pace_v2v_delta
 from table import read_runs, to_markdown
@@ -58,6 +59,7 @@ def steps(calls: PaceCalls) -> list[tuple[tuple[str, ...], Callable[[], dict[str
         (("concurrent_real_calls", "rss_mb_per_extra_call"), concurrent_real_calls),
         (("run_workers_scaling",), run_workers_scaling),
         (PROBE_FIGURES, probe_errors),
+        (("line_worst_cpu_share",), line_worst_cpu_share),
     ]
 
 

@@ -171,9 +171,11 @@ def test_a_convolution_in_packets_is_the_convolution_of_the_whole() -> None:
     rng = np.random.default_rng(1)
     response, sound = rng.standard_normal(1234), rng.standard_normal(160 * 40)
     sound[160 * 5 : 160 * 25] = 0
-    convolver = Convolver(response, 160)
-    out = np.concatenate([convolver.process(frame) for frame in sound.reshape(-1, 160)])
-    assert np.allclose(out, np.convolve(sound, response)[: sound.size])
+    other = rng.standard_normal(500)
+    convolver = Convolver([response, other], 160)
+    out = np.concatenate([convolver.process(np.stack([f, 2 * f])) for f in sound.reshape(-1, 160)], axis=1)
+    assert np.allclose(out[0], np.convolve(sound, response)[: sound.size])
+    assert np.allclose(out[1], np.convolve(2 * sound, other)[: sound.size])
 
 
 def test_the_echo_is_what_the_caller_hears_later_and_weaker() -> None:
