@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
-from pydantic import ValidationError
 
 from callm_voice.cli.common import JSON_OPTION, err, out, print_json, say
 from callm_voice.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from callm_voice.bench.run.plan import RunArgs, RunPlan
+    from callm_voice.bench.run.plan import RunPlan
 
 TRIALS, SEED = 5, 1
 
@@ -60,7 +59,7 @@ def run(
     Exits with 0 if every trial has a verdict, 1 if trials are left (cost cap, attempts used up), 2 for a mistake in the
     command or another plan in the folder, 3 if this machine lacks something.
     """
-    from callm_voice.bench.run.session import EngineOptions, now_utc, settled_plan, work_off
+    from callm_voice.bench.run.session import EngineOptions, now_utc, run_args, settled_plan, work_off
     from callm_voice.bench.run.status import status
     from callm_voice.bench.run.store import open_store
     from callm_voice.core.clock import RealClock
@@ -73,8 +72,10 @@ def run(
         if packs is None or models is None:
             raise UsageError("--packs and --models go together")
         args = run_args(
-            packs=_list(packs), models=_list(models), lines=_list(lines), trials=trials, tasks=tasks, limit=limit,
-            pace=pace, pipeline=pipeline, caller=caller, seed=seed, **free,
+            {
+                "packs": _list(packs), "models": _list(models), "lines": _list(lines), "trials": trials, "tasks": tasks,
+                "limit": limit, "pace": pace, "pipeline": pipeline, "caller": caller, "seed": seed, **free,
+            }
         )  # fmt: skip
     options = EngineOptions(
         engine=engine, workers=_workers(workers), cpus_per_call=cpus_per_call, gpus_per_call=gpus_per_call
@@ -100,21 +101,6 @@ def run(
 
         show_status(found)
     raise typer.Exit(0 if found["done"] == found["calls"] else 1)
-
-
-def run_args(**fields: Any) -> RunArgs:
-    """Checked arguments.
-
-    Raises:
-        UsageError: names the option and what was expected.
-    """
-    from callm_voice.bench.run.plan import RunArgs
-
-    try:
-        return RunArgs.model_validate(fields)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise UsageError(f"--{str(first['loc'][0]).replace('_', '-')}: {first['msg']}") from error
 
 
 def show_plan(plan: RunPlan, *, as_json: bool) -> None:

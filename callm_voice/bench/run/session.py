@@ -99,7 +99,7 @@ def settled_plan(
     if args is None:
         if old is None:
             raise UsageError(f"{store.name}: there is no run to go on with", hint="give --packs and --models")
-        args = old.args.model_copy(update=free or {})
+        args = run_args({**old.args.model_dump(), **(free or {})})
     elif old is not None:
         args = args.model_copy(update={key: getattr(old.args, key) for key in FREE - (free or {}).keys()})
     new = make_plan(args, created_at=now, on_warning=on_warning)
@@ -116,6 +116,19 @@ def settled_plan(
         f"{store.name} is another run: " + "; ".join(found),
         hint="name another --out, or add calls to this one with --extend",
     )
+
+
+def run_args(fields: Mapping[str, object]) -> RunArgs:
+    """Arguments of a run.
+
+    Raises:
+        UsageError: names the option and what was expected.
+    """
+    try:
+        return RunArgs.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(f"--{str(first['loc'][0]).replace('_', '-')}: {first['msg']}") from error
 
 
 def work_off(
