@@ -113,6 +113,7 @@ class CallerLeg:
         self._utterances = 0
         self._began_ms = 0.0
         """When the present utterance began, to the sample."""
+        self._pressing = False
         self._leave_at_ms: int | None = None
         self._why = ""
         self._over = False
@@ -150,10 +151,12 @@ class CallerLeg:
             else:
                 self._note("holds back: the agent speaks on")
                 self._unheard = True
+        speaking = self._speaking
         frame, notices = self._playout.pull()
         begin_ms, self._now_ms = self._now_ms, self._now_ms + PTIME_MS
         for notice in notices:
             self._notice(notice, begin_ms)
+        self._pressing = speaking is not None and self._in_keys(speaking.line, begin_ms)
         return frame
 
     def push(self, frame: Frame) -> None:
@@ -167,6 +170,11 @@ class CallerLeg:
             self._floor_ms = started.at_ms if self._floor_ms is None else self._floor_ms
         if not self._over:
             self._tick()
+
+    @property
+    def pressing(self) -> bool:
+        """See `KeypadLeg`."""
+        return self._pressing
 
     @property
     def underruns(self) -> int:
@@ -264,6 +272,12 @@ class CallerLeg:
                 self._job.start(self._make_plan)
         if say.hang_up_after and not notice.cut:
             self._leave(say.why)
+
+    def _in_keys(self, line: SpokenLine, begin_ms: float) -> bool:
+        """Whether the packet that begins then has a part of pressed keys in it."""
+        first = round((begin_ms - self._began_ms) * self._rate_hz / 1000)
+        last = first + self._rate_hz * PTIME_MS // 1000
+        return any(stretch.pressed and stretch.start < last and first < stretch.end for stretch in line.stretches)
 
     def _pressed(self, utterance: _Utterance, notice: Ended) -> None:
         """Write down the keys whose tones were played."""

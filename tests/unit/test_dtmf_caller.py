@@ -209,3 +209,19 @@ async def test_a_brief_without_keys_has_the_prompt_and_the_tools_as_before() -> 
     _, _, model = await pressed("Sure.", brief=small_brief())
     assert [tool["function"]["name"] for tool in model.requests[0].tools] == ["hang_up", "wait"]
     assert "press" not in str(model.requests[0].messages[0]["content"])
+
+
+async def test_the_leg_says_which_packets_are_of_keys() -> None:
+    bench = await Bench(ScriptedCaller(pin_brief(say="Here it is."))).start()
+    await bench.agent("How can I help you?")
+    await bench.until_said()
+    await bench.agent("Please use your keypad.")
+    await bench.until(lambda: bench.count("utterance_started") == 2)
+    pressing = [bench.leg.pressing]
+    while bench.count("utterance_ended") < 2:
+        await bench.silence(20)
+        pressing.append(bench.leg.pressing)
+    words_ms = 3 * MS_PER_WORD + BEFORE_KEYS_MS
+    assert pressing == [False] * (words_ms // 20) + [True] * (5 * KEY_MS // 20)
+    await bench.silence(20)
+    assert not bench.leg.pressing
