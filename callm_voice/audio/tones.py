@@ -129,19 +129,17 @@ class DtmfDetector:
         power = float(samples @ samples) / samples.size
         if power < self._lowest:
             return None
-        parts = (self._filters @ samples).reshape(2, 2, -1)  # cosine and sine, low and high group, frequency
-        groups = 2 * np.sum(parts**2, axis=0)
-        (row, low), (column, high) = _clear_tone(groups[0]), _clear_tone(groups[1])
-        twist_db = abs(10 * np.log10(max(high, 1e-9) / max(low, 1e-9)))
-        if row is None or column is None or low + high < _SHARE * power or twist_db > _TWIST_DB:
+        parts = (self._filters @ samples).reshape(2, 2, len(LOW_HZ), -1)  # cosine and sine, group, tone, detuning
+        tones = 2 * np.sum(parts**2, axis=0).max(axis=2)
+        low, high = tones.max(axis=1) + 1e-9  # of int16 squared: only against a division by zero
+        if low + high < _SHARE * power or abs(10 * np.log10(high / low)) > _TWIST_DB:
             return None
-        return _ROWS[row][column]
+        if not (_stands_out(tones[0]) and _stands_out(tones[1])):
+            return None
+        return _ROWS[int(np.argmax(tones[0]))][int(np.argmax(tones[1]))]
 
 
-def _clear_tone(tones: NDArray[np.float64]) -> tuple[int | None, float]:
-    """Which of a group's four tones stands out, and its power (half the square of its amplitude)."""
-    powers = tones.reshape(-1, len(_DETUNE)).max(axis=1)
-    best = int(np.argmax(powers))
-    others = float(np.max(np.delete(powers, best)))
-    clear = powers[best] >= others * 10 ** (_CLEAR_DB / 10)
-    return (best if clear else None), float(powers[best])
+def _stands_out(tones: NDArray[np.float64]) -> bool:
+    """Whether one of a group's four powers is well above the others."""
+    second, first = np.sort(tones)[-2:]
+    return bool(first >= second * 10 ** (_CLEAR_DB / 10))
