@@ -71,14 +71,16 @@ def resolve(spec: CallSpec, shop: Workshop | None = None) -> ResolvedCall:
         pack=pack,
         task=task,
         gold=gold,
-        gold_file=gold_file(task_name, gold, pack.seed_state(), pack.file.ignored_columns, pack.arg_types()),
+        gold_file=gold_file(
+            task_name, gold, pack.seed_state(), pack.file.ignored_columns, pack.arg_types(), pack.file.now
+        ),
         pipeline=pipeline,
         profile=None if spec.line == TEXT_LINE else load_profile(spec.line),
         model=parse_model_arg(spec.model, pipeline.models),
         caller_model=parse_model_arg(caller_model, pipeline.models) if caller_model else None,
+        caller_voice=choose(pipeline.caller.tts, seed=spec.seed, task=task_name, wish=task.brief.voice),
     )
 
-        caller_voice=choose(pipeline.caller.tts, seed=spec.seed, task=task_name, wish=task.brief.voice),
 
 def pack_dir(name: str) -> Path:
     """The folder of a pack, by name or by its path.
