@@ -95,6 +95,8 @@ def blame(tmp_path: Path, *, misheard: str | None, deaf: bool, price: str = "") 
             "--pace", "fast", "--json", "--out", str(tmp_path / "run"),
         )  # fmt: skip
     assert called.code == 1, called.err
+    gold = json.loads(next((tmp_path / "run").rglob("gold.json")).read_text("utf-8"))
+    assert gold["now"], "the pack's date, for what the caller says of days"
     scored = callm("score", str(tmp_path / "run"), "--json")
     assert scored.code == 0, scored.err
     (found,) = scored.json["blame"]
