@@ -23,14 +23,14 @@ from pydantic.fields import FieldInfo
 from callm_voice.bench.doc_words import COMMON, KINDS, OVERRIDES, UNITS
 from callm_voice.bench.schemas import _field_docs
 from callm_voice.core import events
-from callm_voice.line import profile
+from callm_voice.line import profile, profile_parts
 from callm_voice.llm import spec as llm_spec
 from callm_voice.pipeline import spec as pipeline_spec
 from callm_voice.speech import settings, voices
 
 DOCS = Path("docs")
 BEGIN, END = "<!-- table: {} -->", "<!-- end of table -->"
-MODULES: tuple[ModuleType, ...] = (events, profile, llm_spec, pipeline_spec, settings, voices)
+MODULES: tuple[ModuleType, ...] = (events, profile, profile_parts, llm_spec, pipeline_spec, settings, voices)
 
 
 def event_table() -> str:
@@ -61,6 +61,16 @@ def key_table(*models: type[BaseModel], prefix: str = "") -> Callable[[], str]:
     return table
 
 
+def joined(*tables: Callable[[], str]) -> Callable[[], str]:
+    """Several tables as one, under the head of the first."""
+
+    def table() -> str:
+        first, *rest = (t().splitlines() for t in tables)
+        return "\n".join([*first, *(row for rows in rest for row in rows[2:])])
+
+    return table
+
+
 def _keys(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, type[BaseModel], str, FieldInfo]]:
     for field, info in model.model_fields.items():
         inner = info.annotation
@@ -87,6 +97,17 @@ TABLES: dict[str, Callable[[], str]] = {
     ),
     "voices": key_table(voices.VoicesSettings, prefix="caller.tts."),
     "line": key_table(profile.LineProfile),
+    "line-parts": joined(
+        key_table(profile_parts.TandemCodec, prefix="tandem[]."),
+        key_table(profile_parts.Microphone, prefix="microphone."),
+        key_table(profile_parts.Noise, prefix="microphone.noise."),
+        key_table(profile_parts.Speakerphone, prefix="microphone.speakerphone."),
+        key_table(profile_parts.Network, prefix="network."),
+        key_table(profile_parts.IndependentLoss, profile_parts.GilbertElliottLoss, prefix="network.loss."),
+        key_table(profile_parts.GammaJitterSpec, profile_parts.UniformJitterSpec, prefix="network.jitter."),
+        key_table(profile_parts.Spikes, prefix="network.spikes."),
+        key_table(profile_parts.FixedBuffer, profile_parts.AdaptiveBuffer, prefix="network.buffer."),
+    ),
     "openai": key_table(llm_spec.OpenAiSpec),
     "oracle": key_table(llm_spec.OracleSpec),
     "embedded": key_table(llm_spec.EmbeddedSpec),
