@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rich import box
 from rich.console import Group as Lines
@@ -12,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from callm_voice.core.score_format import Figures, Group, ModelScore, RunScore
+from callm_voice.report.latency_view import CAUSES
 from callm_voice.report.text import clip, styled
 from verifier.scores import Interval
 
@@ -34,7 +36,8 @@ def score_view(score: RunScore) -> Lines:
     """The whole scoreboard, readable at 80 columns."""
     parts: list[RenderableType] = [_counts(score), Text(), _models(score)]
     parts += [Text(), Text("Speed (ms, over the calls that count) and cost", style="bold"), _speed_and_cost(score)]
-    parts += [*(_latency_line(model) for model in score.models)]
+    parts += [_latency_line(model) for model in score.models]
+    parts += [_invalid_line(model) for model in score.models if model.invalid]
     if any(model.scripted for model in score.models):
         parts.append(Text("Scripted engines: their figures show the harness, not a model's speed.", style="yellow"))
     for title, table in _sections(score):
@@ -47,13 +50,24 @@ def score_view(score: RunScore) -> Lines:
 
 def _counts(score: RunScore) -> Text:
     counts = score.calls
-    kinds = {
-        kind: sum(m.invalid_by_kind[kind] for m in score.models) for kind in ("harness", "infrastructure", "caller")
-    }
-    parts = ", ".join(f"{n} {kind}" for kind, n in kinds.items() if n)
-    invalid = f"{counts.invalid} invalid" + (f" ({parts})" if parts else "")
+    kinds: Counter[str] = Counter()
+    for m in score.models:
+        kinds.update(m.invalid_by_kind)
+    invalid = f"{counts.invalid} invalid" + (f" ({_kinds(kinds)})" if counts.invalid else "")
     aside = f", {counts.superseded} superseded" if counts.superseded else ""
     return Text(f"{counts.found} calls: {counts.scored} scored, {invalid}{aside}")
+
+
+def _invalid_line(m: ModelScore) -> Text:
+    """`alpha: 2 invalid attempts, never scored: 1 harness, 1 infrastructure`."""
+    attempts = "attempt" if m.invalid == 1 else "attempts"
+    return Text.assemble(
+        _name(m.model), (f": {m.invalid} invalid {attempts}", "yellow"), f", never scored: {_kinds(m.invalid_by_kind)}"
+    )
+
+
+def _kinds(kinds: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {kind}" for kind, n in kinds.items() if n)
 
 
 def _models(score: RunScore) -> Table:
@@ -93,6 +107,8 @@ def _latency_line(m: ModelScore) -> Text:
 
 
 def _sections(score: RunScore) -> Iterator[tuple[str, RenderableType]]:
+    if any(m.ttft_ms.n for m in score.models):
+        yield "Time to first token by cause (ms)", _by_cause(score)
     for title, of in GROUPS.items():
         if any(len(of(m)) > 1 for m in score.models):
             yield title, _groups([(m.model, g.key, g) for m in score.models for g in of(m)])
@@ -104,6 +120,16 @@ def _sections(score: RunScore) -> Iterator[tuple[str, RenderableType]]:
         yield "What voice costs (the same tasks, voice minus text)", _voice_cost(score)
     if any(b.failed for b in score.blame):
         yield "Who lost the failed voice calls", _blame(score)
+
+
+def _by_cause(score: RunScore) -> Table:
+    table = _table("model", "", "n", "P50", "P95", "P99", "over the bar")
+    for m in score.models:
+        for cause, f in m.ttft_by_cause.items():
+            if f.n:
+                over = f"{f.share_over_bar or 0.0:.1%}"
+                table.add_row(_name(m.model), styled(CAUSES[cause]), str(f.n), _ms(f.p50), _ms(f.p95), _ms(f.p99), over)
+    return table
 
 
 def _groups(rows: Sequence[tuple[str, str, Figures]]) -> Table:
