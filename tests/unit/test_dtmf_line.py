@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from callm_voice.audio.resample import resample_whole
 from callm_voice.audio.tones import KEYS, DtmfDetector, dtmf
 from callm_voice.caller.voice import TONE_DBOV, TONE_GAP_MS, TONE_MS
 from callm_voice.core import paths
+from callm_voice.core.ids import derive_seed
 from callm_voice.line.channel import Channel
 from callm_voice.line.profile import load_profile
 from callm_voice.pipeline.keypad import Keypad
@@ -56,3 +58,12 @@ def test_speech_shaped_sound_presses_no_key(rate_hz: int) -> None:
     pcm = np.concatenate([voice.synthesise("One, two, three. My number is 212-555-0133.", seed=n) for n in range(5)])
     name = "pstn-g711u" if rate_hz == 8000 else "clean-16k"
     assert heard(name, pcm, pressed=False).keys == ""
+
+
+def test_a_vowel_that_looks_like_a_key_is_none() -> None:
+    """Scripted speech of which the detector alone takes a syllable for the key 5."""
+    voice = ScriptedTts(ScriptedTtsSettings(rate_hz=16000, words_per_min=220.0))
+    pcm = resample_whole(voice.synthesise("Okay, one second.", seed=derive_seed(1, "caller")), 16000, 8000)
+    detector = DtmfDetector(8000)
+    assert [key for i in range(0, pcm.size, 160) for key in detector.push(pcm[i : i + 160])] == ["5"]
+    assert heard("pstn-g711u", pcm, pressed=False).keys == ""
