@@ -25,10 +25,11 @@ from callm_voice.pipeline.spec import PipelineSpec, load_pipeline
 Warn = Callable[[str], None]
 
 
-def make_plan(args: RunArgs, *, created_at: str, on_warning: Warn) -> RunPlan:
+def make_plan(args: RunArgs, *, created_at: str, on_warning: Warn, old: RunPlan | None = None) -> RunPlan:
     """The plan of a run.
 
     Args:
+        old: the plan that is there; tasks of packs that have not changed since need not be checked again.
         created_at: UTC.
         on_warning: gets a line for what is allowed and worth a second look.
 
@@ -57,7 +58,10 @@ def make_plan(args: RunArgs, *, created_at: str, on_warning: Warn) -> RunPlan:
     _check_folders([*args.models], "model")
     calls = list(planned_calls(args, tasks))
     for pack_id, ids in tasks.items():
+        known = _checked_tasks(old, pack_id, packs[pack_id].hash)
         for task in ids:
+            if task in known:
+                continue
             resolve(_any_spec(args, packs[pack_id].source, task), shop)
     return RunPlan(
         created_at=created_at, product_version=__version__, args=args, packs=packs, lines=lines, models=models,
@@ -118,6 +122,12 @@ def extended(old: RunPlan, new: RunPlan) -> RunPlan:
             "calls": [*old.calls, *(call for call in new.calls if call.id not in have)],
         }
     )
+
+
+def _checked_tasks(old: RunPlan | None, pack_id: str, pack_hash: str) -> set[str]:
+    if old is None or pack_id not in old.packs or old.packs[pack_id].hash != pack_hash:
+        return set()
+    return {call.task for call in old.calls if call.pack == pack_id}
 
 
 def _asked_models(args: RunArgs) -> list[str]:

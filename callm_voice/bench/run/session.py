@@ -102,7 +102,7 @@ def settled_plan(
         args = run_args({**old.args.model_dump(), **(free or {})})
     elif old is not None:
         args = args.model_copy(update={key: getattr(old.args, key) for key in FREE - (free or {}).keys()})
-    new = make_plan(args, created_at=now, on_warning=on_warning)
+    new = make_plan(args, created_at=now, on_warning=on_warning, old=old)
     if old is None:
         return new
     if old.product_version != new.product_version:
