@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +70,18 @@ def build_site(
     """
     places = find_places(runs)
     _check_out(out, places)
-    packs = {place.pack: place for place in reversed(places)}
-    desks = {pack: desk_of(pack, packs[pack].folder) for pack in sorted(packs)}
+    packs = {place.pack: place for place in sorted(places, key=lambda p: (p.pack, p.href), reverse=True)}
+    packs = dict(sorted(packs.items()))
+    with _runner(len(places), workers) as run:
+        return _build(places, packs, out, audio, run, on_progress)
+
+
+def _build(
+    places: Sequence[CallPlace], packs: dict[str, CallPlace], out: Path, audio: AudioKind, run: _Run,
+    on_progress: Callable[[str], None],
+) -> BuiltSite:  # fmt: skip
+    """All pages. `packs`: a call of each pack."""
+    desks = dict(zip(packs, run(_desk_job, list(packs.values())), strict=True))
     navigation = [("Overview", "index.html"), *((desk.title, pack_href(pack)) for pack, desk in desks.items())]
     site = Site(
         out,
@@ -82,16 +92,14 @@ def build_site(
         },
     )
     site.assets()
-    with _runner(len(places), workers) as run:
-        on_progress(f"{len(places):,} calls")
-        sources = {pack: place.folder for pack, place in packs.items()}
-        calls = run(partial(_call_job, site, sources, audio), places)
-        rows = [call.row for call in calls]
-        on_progress("scores")
-        score = score_run(rows)
-        _write_tasks(site, sources, calls, score.models, run)
-        found = choices(rows)
-        boards = dict(zip(found.all(), run(partial(board, rows), found.all()), strict=True))
+    on_progress(f"{len(places):,} calls")
+    calls = run(partial(_call_job, site, desks, audio), places)
+    rows = [call.row for call in calls]
+    on_progress("scores")
+    score = score_run(rows)
+    _write_tasks(site, desks, calls, score.models, run)
+    found = choices(rows)
+    boards = dict(zip(found.all(), run(partial(board, rows), found.all()), strict=True))
     for pack, desk in desks.items():
         of_pack = [call for call in calls if call.place.pack == pack]
         write_industry(site, pack, desk, of_pack, _models(score.models, of_pack))
@@ -113,14 +121,13 @@ def _check_out(out: Path, places: Sequence[CallPlace]) -> None:
         ) from None
 
 
-@lru_cache(maxsize=64)
-def desk_of(pack: str, example: Path) -> DeskView:
-    """The desk of a pack, once a process. `example`: a call of it, in case the pack is not installed here."""
-    return desk_view(pack, [load_record(example)])
+def _desk_job(example: CallPlace) -> DeskView:
+    """The desk of a call's pack; what the call shows of it, if the pack is not installed here."""
+    return desk_view(example.pack, [load_record(example.folder)])
 
 
-def _call_job(site: Site, sources: dict[str, Path], audio: AudioKind, place: CallPlace) -> CallSummary:
-    return write_call(site, place, desk_of(place.pack, sources[place.pack]), audio)
+def _call_job(site: Site, desks: dict[str, DeskView], audio: AudioKind, place: CallPlace) -> CallSummary:
+    return write_call(site, place, desks[place.pack], audio)
 
 
 @dataclass(frozen=True)
@@ -132,13 +139,12 @@ class _TaskJob:
     scores: tuple[ModelScore, ...]
 
 
-def _task_job(site: Site, sources: dict[str, Path], job: _TaskJob) -> None:
-    desk = desk_of(job.pack, sources[job.pack])
-    write_task(site, desk, job.pack, job.task, job.calls, job.models, job.scores)
+def _task_job(site: Site, desks: dict[str, DeskView], job: _TaskJob) -> None:
+    write_task(site, desks[job.pack], job.pack, job.task, job.calls, job.models, job.scores)
 
 
 def _write_tasks(
-    site: Site, sources: dict[str, Path], calls: Sequence[CallSummary], scores: Sequence[ModelScore], run: _Run
+    site: Site, desks: dict[str, DeskView], calls: Sequence[CallSummary], scores: Sequence[ModelScore], run: _Run
 ) -> None:
     by_task: dict[tuple[str, str], list[CallSummary]] = {}
     for call in calls:
@@ -148,7 +154,7 @@ def _write_tasks(
         name = f"{pack}/{task}"
         alone = [m.model_copy(update={"tasks_detail": _only(m, name)}) for m in scores if _only(m, name)]
         jobs.append(_TaskJob(pack, task, tuple(of_task), tuple(_models(scores, of_task)), tuple(alone)))
-    run(partial(_task_job, site, sources), jobs)
+    run(partial(_task_job, site, desks), jobs)
 
 
 def _only(score: ModelScore, task: str) -> tuple[Any, ...]:

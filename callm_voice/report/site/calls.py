@@ -15,7 +15,7 @@ from callm_voice.core.runfolder import (
     STATE_FILE,
     safe_name,
 )
-from callm_voice.report.score_rows import CallRow, load_row
+from callm_voice.report.score_rows import CallRow, load_row, make_row
 from callm_voice.report.site.collect import CallPlace, LoadedCall, load_call
 from callm_voice.report.site.conversation import player_data, rows_of
 from callm_voice.report.site.desks import DeskView
@@ -26,6 +26,7 @@ from callm_voice.report.site.pages import Site
 from callm_voice.report.site.sound import AudioKind, Peaks, split_sound
 from callm_voice.report.site.waterfall import inference_rows, span_names, turn_bars
 from callm_voice.report.site.words import ms_at_bar
+from verifier import VERIFIER_VERSION
 
 DATA_NAME = "CALLM_CALL"
 RECORD_COPY = "record.json"
@@ -83,7 +84,7 @@ def task_href(pack: str, task: str) -> str:
     return f"task/{safe_name(pack)}/{safe_name(task)}/index.html"
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=64)
 def _whole_graph(desk: DeskView, path: tuple[str, ...], expected: tuple[str, ...] | None) -> Drawing:
     return draw([role.name for role in desk.roles], desk.edges, desk.start_role, path, expected)
 
@@ -125,7 +126,7 @@ def write_call(site: Site, place: CallPlace, desk: DeskView, audio: AudioKind) -
     files: list[str] = []
     if place.audio is not None:
         peaks, files = split_sound(place.audio, site.out / place.href, audio)
-    row = load_row(place.folder, superseded=place.superseded)
+    row = _row(call)
     shown = conversation(call, desk, row)
     site.data(f"{place.href}data.js", DATA_NAME, shown["id"], player_data(call, shown["rows"], peaks, files))
     downloads = [(name, name, "this party's sound alone") for name in files]
@@ -149,6 +150,15 @@ def write_call(site: Site, place: CallPlace, desk: DeskView, audio: AudioKind) -
         **shown,
     )  # fmt: skip
     return _summary(place, row, record, shown["moment"], files)
+
+
+def _row(call: LoadedCall) -> CallRow:
+    """As scores read it; a verdict of another version of the verifier is computed anew there, and so here."""
+    place, verdict = call.place, call.record.verdict
+    if verdict is not None and verdict.verifier_version != VERIFIER_VERSION:
+        return load_row(place.folder, superseded=place.superseded)
+    gold = call.gold if call.record.outcome.status != "invalid" else None
+    return make_row(call.record, gold, folder=place.folder, superseded=place.superseded)
 
 
 def _summary(

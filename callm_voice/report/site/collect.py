@@ -71,11 +71,11 @@ def find_places(runs: Sequence[Path]) -> list[CallPlace]:
     """
     found_in: dict[str, tuple[Path, bool]] = {}
     for run in runs:
-        found = find_calls(run)
+        found = [(folder, False) for folder in find_calls(run)]
+        found += [(path.parent, True) for path in sorted(run.rglob(f"{SUPERSEDED}/**/{RECORD_FILE}"))]
         if not found:
             raise NotFoundError("finished call", str(run), [])
-        for folder in found:
-            aside = SUPERSEDED in folder.relative_to(run).parts
+        for folder, aside in found:
             key = sha256((folder / RECORD_FILE).read_bytes()).hexdigest()
             if key not in found_in or (found_in[key][1] and not aside):
                 found_in[key] = (folder, aside)

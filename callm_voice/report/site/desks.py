@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from callm_voice.core import paths
 from callm_voice.core.errors import CallmError
 from callm_voice.core.record import CallRecord
-from callm_voice.desk.formats import TaskFile
 from callm_voice.desk.pack import Pack, load_pack
 
 TRANSFER = "transfer_to_"
@@ -24,6 +23,18 @@ class ToolView:
     description: str
     arguments: tuple[tuple[str, bool], ...]
     """Name, and whether it must be given."""
+
+
+@dataclass(frozen=True)
+class TaskView:
+    """What a page shows of a task; its gold is not among it."""
+
+    title: str
+    category: str
+    difficulty: str
+    measures: str
+    script: str
+    traits: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -49,7 +60,7 @@ class DeskView:
     business: str = ""
     version: str = ""
     content_hash: str = ""
-    tasks: dict[str, TaskFile] = field(default_factory=dict)
+    tasks: dict[str, TaskView] = field(default_factory=dict)
     missing: str = ""
     """Why the pack is not shown in full; empty: it is."""
 
@@ -75,10 +86,17 @@ def _from_pack(pack: Pack) -> DeskView:
         tools = tuple(_tool(schema) for schema in schemas if not str(schema["name"]).startswith(TRANSFER))
         transfers = tuple((to, edge.when) for to, edge in role.transfers.items())
         roles.append(RoleView(name, role.title, len(role.system_prompt), tools, transfers))
-    tasks = {task_id: pack.task(task_id) for task_id in pack.task_ids()}
+    tasks = {task_id: _task(pack, task_id) for task_id in pack.task_ids()}
     file = pack.file
     return DeskView(
         pack.id, file.title, file.start_role, tuple(roles), file.business, file.version, pack.content_hash, tasks
+    )
+
+
+def _task(pack: Pack, task_id: str) -> TaskView:
+    task = pack.task(task_id)
+    return TaskView(
+        task.title, task.category, task.difficulty, task.measures, task.brief.script, dict(task.brief.traits)
     )
 
 
