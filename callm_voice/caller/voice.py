@@ -13,13 +13,15 @@ from callm_voice.caller.pauses import shorten_pauses
 from callm_voice.core.clock import Clock
 from callm_voice.core.errors import EngineError
 from callm_voice.core.keypad import Keys, marker, parts
+from callm_voice.line.leg import PTIME_MS
 from callm_voice.speech.engines import Pcm, TtsEngine
 
 TONE_MS, TONE_GAP_MS = 100, 80
 """One key and the pause behind it; ITU-T Q.24 wants at least 40 ms of each."""
 TONE_DBOV = -9.0
 BEFORE_KEYS_MS = 300
-"""Between the last word and the first key."""
+"""Between the last word and the first key, at least: the first tone begins with a packet. (Behind AMR 4.75 a tone that
+begins in the middle of one is not always recognised.)"""
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,8 @@ class Voice:
         for part in parts(text) or [text]:
             pressed = isinstance(part, Keys)
             if pressed and audio:
-                audio.append(np.zeros(self._rate_hz * BEFORE_KEYS_MS // 1000, np.int16))
+                packet, before = (self._rate_hz * ms // 1000 for ms in (PTIME_MS, BEFORE_KEYS_MS))
+                audio.append(np.zeros(before + -(at + before) % packet, np.int16))
                 at += audio[-1].size
             words = part.keys if isinstance(part, Keys) else part
             spoken.append(marker(words) if pressed else self._to_spoken(words))

@@ -2,7 +2,7 @@
 
 A detector says which key a tone was, some packets after it began. It is believed once a packet of that time was nearly
 nothing but the two tones: a vowel may look like a key for 40 ms, above all behind a codec of few bits. (Measured: keys
-0.79 and more behind AMR 4.75, 0.94 and more behind the others; vowels that the detector took for keys 0.57 at most.)
+0.85 and more behind AMR 4.75, 0.94 and more behind the others; vowels that the detector took for keys 0.72 at most.)
 
 The tones themselves are no speech: where they lay is kept, so that the recogniser of words is not given them.
 """
@@ -21,7 +21,7 @@ from callm_voice.speech.engines import Pcm
 
 TONE_SHARE = 0.6
 """A packet with so much of its power on one row and one column is a tone."""
-KEY_SHARE = 0.7
+KEY_SHARE = 0.75
 """What one packet of a key must have."""
 TONE_DBOV = -45.0
 EDGE_MS = 2 * PTIME_MS

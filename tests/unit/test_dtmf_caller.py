@@ -25,6 +25,13 @@ pytestmark = pytest.mark.unit
 KEY_MS = TONE_MS + TONE_GAP_MS
 
 
+class OddTts(CountedTts):
+    """Its sound is no whole number of packets."""
+
+    def synthesise(self, text: str, *, seed: int = 0) -> np.ndarray:
+        return super().synthesise(text, seed=seed)[:-33]
+
+
 def pin_brief(press: str = "{pin}#", say: str = "", **beat: object) -> Brief:
     beats = [
         {"id": "leave", "say": "Goodbye.", "hang_up": True, "after": ["enter"], "when": {"any_of": ["open"]}},
@@ -129,6 +136,14 @@ async def test_words_come_first_and_the_stretches_say_where_what_lies() -> None:
     assert keys.end == spoken.pcm.size
     assert recognised(spoken.pcm[keys.start :]) == "50"
     assert spoken.spoken == "Here it is [keypad: 5 0]"
+
+
+async def test_the_first_tone_begins_with_a_packet() -> None:
+    voice = Voice(OddTts(), ManualClock(), rate_hz=RATE_HZ, to_spoken=str, seed=1)
+    words, keys = (await voice.line("Here it is [keypad: 5 0]")).stretches
+    assert words.end % (RATE_HZ // 50) != 0
+    assert keys.start % (RATE_HZ // 50) == 0
+    assert 0 <= keys.start - words.end - BEFORE_KEYS_MS * RATE_HZ // 1000 < RATE_HZ // 50
 
 
 async def test_only_keys_whose_tone_was_played_to_its_end_count() -> None:
