@@ -22,7 +22,7 @@ from pydantic.fields import FieldInfo
 
 from callm_voice.bench.doc_words import COMMON, KINDS, OVERRIDES, UNITS
 from callm_voice.bench.schemas import _field_docs
-from callm_voice.core import events
+from callm_voice.core import event_base, events, line_events
 from callm_voice.line import profile, profile_parts
 from callm_voice.llm import spec as llm_spec
 from callm_voice.pipeline import spec as pipeline_spec
@@ -30,7 +30,17 @@ from callm_voice.speech import settings, voices
 
 DOCS = Path("docs")
 BEGIN, END = "<!-- table: {} -->", "<!-- end of table -->"
-MODULES: tuple[ModuleType, ...] = (events, profile, profile_parts, llm_spec, pipeline_spec, settings, voices)
+MODULES: tuple[ModuleType, ...] = (
+    event_base,
+    events,
+    line_events,
+    profile,
+    profile_parts,
+    llm_spec,
+    pipeline_spec,
+    settings,
+    voices,
+)
 
 
 def event_table() -> str:

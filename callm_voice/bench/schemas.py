@@ -20,7 +20,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, TypeAdapter
 
 from callm_voice.bench import gold as bench_gold
-from callm_voice.core import brief, events, latency, latency_profile, record, score_format
+from callm_voice.core import brief, event_base, events, latency, latency_profile, line_events, record, score_format
 from callm_voice.desk import formats
 from verifier import gold, scores, trace, verdict
 
@@ -29,6 +29,8 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _MODULES: tuple[ModuleType, ...] = (
     bench_gold,
     brief,
+    event_base,
+    line_events,
     events,
     latency,
     latency_profile,
