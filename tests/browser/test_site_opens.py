@@ -89,5 +89,5 @@ def test_the_colours_follow_the_system_and_the_button(sample: Sample, open_page:
 
 def test_the_site_is_made_of_files_alone(sample: Sample) -> None:
     kinds = {path.suffix for path in Path(sample.root).rglob("*") if path.is_file()}
-    assert kinds <= {".html", ".js", ".css", ".flac", ".json", ".jsonl", ""}
+    assert kinds <= {".html", ".js", ".css", ".flac", ".json", ".jsonl", ".gz", ""}
     assert find_calls(sample.root) == [], "the site's copies must not be taken for calls"

@@ -124,7 +124,7 @@ def test_both_channels_play_in_step_and_the_transcript_follows(sample: Sample, o
     page = watched.page
     page.get_by_role("button", name="00:04.0").click()
     page.locator(".player .play").click()
-    page.wait_for_function("CALLM_PLAYERS[0].at > 4300", timeout=30_000)
+    page.wait_for_function("() => CALLM_PLAYERS[0].at > 4300", timeout=30_000)
     assert page.evaluate("CALLM_PLAYERS[0].audio.every(a => !a.paused && !a.error)")
     apart = page.evaluate("Math.abs(CALLM_PLAYERS[0].audio[0].currentTime - CALLM_PLAYERS[0].audio[1].currentTime)")
     assert apart < 0.5
@@ -162,7 +162,7 @@ def test_the_failures_are_gone_through_with_the_keys(sample: Sample, open_page: 
     for key, at in (("j", "1"), ("j", "2"), ("k", "1")):
         page.keyboard.press(key)
         assert deck.get_attribute("data-current") == at
-    page.wait_for_function("document.getElementById('play').textContent.includes('Pause')")
+    page.wait_for_function("() => document.getElementById('play').textContent.includes('Pause')")
     page.keyboard.press(" ")
     assert "Play" in page.locator("#play").inner_text()
     page.locator(".failure").filter(has_text="Ana Field").first.get_by_role("button").click()

@@ -34,10 +34,10 @@ RECORD_COPY = "record.json"
 DOWNLOADS = {
     RECORD_FILE: (RECORD_COPY, "the record: transcript, tool calls, verdict, latency"),
     EVENTS_FILE: (EVENTS_FILE, "every step on the line's clock"),
-    STATE_FILE: (STATE_FILE, "the database at hang-up"),
-    GOLD_FILE: (GOLD_FILE, "what the verifier expects"),
+    STATE_FILE: (f"{STATE_FILE}.gz", "the database at hang-up"),
+    GOLD_FILE: (f"{GOLD_FILE}.gz", "what the verifier expects, with the seed"),
 }
-"""File of the call → its name beside the page, and what it is."""
+"""File of the call → its name beside the page, and what it is. Whole databases are compressed."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,9 @@ def write_call(site: Site, place: CallPlace, desk: DeskView, audio: AudioKind) -
     downloads = [(name, name, "this party's sound alone") for name in files]
     for name, (copy, what) in DOWNLOADS.items():
         if (place.folder / name).is_file():
-            site.copy(place.folder / name, place.href + copy)
-            downloads.append((copy, name, what))
+            put = site.compress if copy.endswith(".gz") else site.copy
+            put(place.folder / name, place.href + copy)
+            downloads.append((copy, name if copy == RECORD_COPY else copy, what))
     names = span_names(latency) if latency else []
     task = desk.tasks.get(place.task)
     site.page(

@@ -6,6 +6,7 @@ nothing can end a script element, and control characters are shown instead of se
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from collections.abc import Mapping
@@ -105,6 +106,13 @@ class Site:
         with disk_errors(target):
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
+
+    def compress(self, source: Path, path: str) -> None:
+        """Copy one file, gzipped; the same bytes give the same bytes."""
+        target = self.out / path
+        with disk_errors(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(gzip.compress(source.read_bytes(), compresslevel=4, mtime=0))
 
     def assets(self) -> None:
         """Style and scripts."""
