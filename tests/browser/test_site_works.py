@@ -105,7 +105,7 @@ def test_a_click_on_a_latency_marks_its_span_and_seeks_there(sample: Sample, ope
     assert player.get_attribute("data-chosen") == f"{turn.speech_end_ms:.0f} {turn.audio_start_ms:.0f}"
     assert player.get_attribute("data-at") == f"{turn.speech_end_ms:.0f}"
     page.wait_for_function(
-        f"CALLM_PLAYERS[0].audio.every(a => Math.abs(a.currentTime * 1000 - {turn.speech_end_ms}) < 1)"
+        f"() => CALLM_PLAYERS[0].audio.every(a => Math.abs(a.currentTime * 1000 - {turn.speech_end_ms}) < 1)"
     )
     page.locator(".waterfall .bar").nth(1).click()
     span = latency.turns[0].spans[1]
