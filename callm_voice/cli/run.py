@@ -32,7 +32,7 @@ def run(
     max_cost: float | None = typer.Option(None, min=0, help="Stop before the run has cost so many US dollars"),
     invalid_cap: int | None = typer.Option(None, min=1, help="Attempts at a trial that keeps being invalid: 3"),
     deadline_s: float | None = typer.Option(
-        None, min=0, help="Wall seconds after which a call is killed; 1.2 × the pipeline's max_duration_s + 60"
+        None, min=0, help="Wall seconds after which a call is killed; 1.2 × max_duration_s + 60, by text 3600"
     ),
     backoff_s: float | None = typer.Option(
         None, min=0, help="First wait for a model after an infrastructure fault, doubled each time: 5"

@@ -19,6 +19,8 @@ from callm_voice.core.runfolder import find_calls, load_record
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(1500)]
 KILLS = 50
+LAST_MOMENT = 55
+"""So many of the 60 calls are finished when the last kill comes at the latest."""
 PLANNER_SHARE = 0.25
 MOST_S = 600
 """For one step of the run on a machine that is very busy."""
@@ -99,12 +101,11 @@ def test_fifty_kills_leave_the_scoreboard_of_an_undisturbed_run(tmp_path: Path) 
         quiet, killed = tmp_path / "quiet", tmp_path / "killed"
         assert start_run(run_args(quiet, pack, models, *more), tmp_path / "quiet.log").wait(timeout=MOST_S) == 0
         run = KilledRun(run_args(killed, pack, models, *more), killed, rng)
-        for after_calls in sorted(rng.randrange(0, 60) for _ in range(KILLS)):
-            if not run.kill_one(after_calls):
-                break
+        for after_calls in sorted(rng.randrange(0, LAST_MOMENT) for _ in range(KILLS)):
+            assert run.kill_one(after_calls), "the run was over too soon"
         assert run.finish() == 0, run.log()
     print(f"kills: {run.kills}, of them planners: {run.planner_kills}")
-    assert run.kills >= KILLS - 3, "the run was over too soon"  # the last moments may come after the last call
+    assert run.kills >= KILLS - 2  # a process may have ended by itself in the moment of its kill
     assert 0 < run.planner_kills < run.kills
 
     assert board(killed) == board(quiet)

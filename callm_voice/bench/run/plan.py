@@ -39,7 +39,7 @@ class RunArgs(_Strict):
     """US dollars of the whole run."""
     deadline_s: float | None = Field(default=None, gt=0)
     """Wall time of a call from the opening of its line, after which its worker is killed; None: the pipeline's
-    `max_duration_s` and a fifth of it, and a minute."""
+    `max_duration_s`, a fifth of it and a minute; by text an hour."""
     backoff_s: float = Field(default=5.0, ge=0, le=3600)
     """Wait for a model after its first infrastructure fault in a row; doubled with each further one."""
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from statistics import median
 from typing import Literal
 
+from callm_voice.bench.callspec import TEXT_LINE
 from callm_voice.bench.run.executor import Executor, Job, JobError, JobResult
 from callm_voice.bench.run.ledger import Ledger, Standing
 from callm_voice.bench.run.outcomes import Backoff, invalid_record
@@ -21,6 +22,8 @@ from callm_voice.core.runstate import Attempt, Snapshot
 
 SETUP_S = 1800.0
 """For the start of a call: half a gigabyte from a cold disk, every role's prompt read for the first time."""
+TEXT_CALL_S = 3600.0
+"""For a call without audio: no line's clock ends it, and a slow model is no fault of the harness."""
 TICK_S = 0.5
 """How often the queue is looked at while nothing happens."""
 PROGRESS_FILE = "progress.json"
@@ -103,7 +106,8 @@ class Planner:
 
     def _job(self, call: PlannedCall) -> Job:
         args = self._plan.args
-        call_s = args.deadline_s or self._plan.max_duration_s * 1.2 + 60
+        by_line_s = TEXT_CALL_S if call.line == TEXT_LINE else self._plan.max_duration_s * 1.2 + 60
+        call_s = args.deadline_s or by_line_s
         spec = self._plan.spec(call, self._run_dir)
         return Job(call.id, spec, self._plan.packs[call.pack].hash, setup_s=args.deadline_s or SETUP_S, call_s=call_s)
 
