@@ -15,6 +15,7 @@ from callm_voice.cli import (
     demo,
     doctor,
     export,
+    line,
     models,
     packs,
     profile,
@@ -54,6 +55,7 @@ app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
 app.command("voices")(voices.voices)
 app.add_typer(models.app, name="models")
+app.add_typer(line.app, name="line")
 app.add_typer(packs.app, name="packs")
 
 

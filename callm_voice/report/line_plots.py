@@ -60,8 +60,8 @@ def write_line_plots(
     return written
 
 
-def draw_spectrogram(pcm: Pcm, rate_hz: int, axes: Any) -> None:
-    """Level in dB below the loudest point, over time (s) and frequency (kHz)."""
+def draw_spectrogram(pcm: Pcm, rate_hz: int, axes: Any, *, bar: bool = True) -> None:
+    """Level in dB below the loudest point, over time (s) and frequency (kHz); with `bar` the scale beside it."""
     size = rate_hz * WINDOW_MS // 1000
     hz, at_s, power = signal.spectrogram(
         pcm.astype(np.float64) / FULL_SCALE, rate_hz, window="hann", nperseg=size, noverlap=3 * size // 4, nfft=1024
@@ -72,7 +72,8 @@ def draw_spectrogram(pcm: Pcm, rate_hz: int, axes: Any) -> None:
         at_s, hz / 1000, level_db, vmin=top_db + FLOOR_DB, vmax=top_db, cmap="magma", shading="auto", rasterized=True
     )
     axes.set_ylabel("kHz")
-    axes.figure.colorbar(mesh, ax=axes, label="dB", pad=0.01)
+    if bar:
+        axes.figure.colorbar(mesh, ax=axes, label="dB", pad=0.01)
 
 
 def draw_losses(done: Applied, axes: Any) -> None:
