@@ -1,4 +1,4 @@
-"""What a line did, for a terminal and as JSON. `python -m callm_voice.report.line_view FOLDER` draws docs/img/line-*."""
+"""What a line did, for a terminal and as JSON. `python -m callm_voice.report.line_view FOLDER` draws docs/img."""
 
 from __future__ import annotations
 
