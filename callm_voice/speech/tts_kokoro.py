@@ -66,6 +66,8 @@ class KokoroTts:
 
     def synthesise(self, text: str, *, seed: int = 0) -> Pcm:
         """See `TtsEngine`. There is no noise in it, so `seed` changes nothing."""
+        if not any(character.isalnum() for character in text):
+            return np.zeros(0, np.int16)
         with engine_errors(f"Kokoro failed on {text[:60]!r}", "tts"):
             pieces = [self._say(piece) for sentence in self._sentences(text) for piece in self._pieces(sentence)]
         pause = np.zeros(self.rate_hz * self._settings.sentence_pause_ms // 1000, np.float32)
