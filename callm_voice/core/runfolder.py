@@ -140,5 +140,15 @@ def load_record(folder: Path) -> CallRecord:
 
 def find_calls(folder: Path) -> list[Path]:
     """All finished call folders at or below `folder`, sorted; not those that a run set aside (`superseded/`)."""
-    found = (p.parent for p in folder.rglob(RECORD_FILE) if not p.parent.name.endswith(_PARTIAL))
-    return sorted(p for p in found if SUPERSEDED not in p.relative_to(folder).parts)
+    return [p for p in walk_calls(folder) if SUPERSEDED not in p.relative_to(folder).parts]
+
+
+def walk_calls(folder: Path) -> list[Path]:
+    """All folders with a finished call at or below `folder`, sorted. Folders may come and go meanwhile: a run under way
+    renames what is finished."""
+    found = []
+    for path, below, files in os.walk(folder):  # unlike rglob, it passes over a folder that is gone
+        below[:] = [name for name in below if not name.endswith(_PARTIAL)]
+        if RECORD_FILE in files:
+            found.append(Path(path))
+    return sorted(found)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from callm_voice.core.errors import DiskError, MissingDependencyError, UsageError
-from callm_voice.core.runfolder import RECORD_FILE, disk_errors
+from callm_voice.core.runfolder import RECORD_FILE, disk_errors, walk_calls
 
 PARTIAL = ".partial"
 
@@ -92,9 +92,7 @@ class FolderStore:
             temporary.replace(target)
 
     def finished(self) -> set[str]:
-        root = self._root
-        found = (p.parent for p in root.rglob(RECORD_FILE))
-        return {p.relative_to(root).as_posix() for p in found if not p.name.endswith(PARTIAL)}
+        return {p.relative_to(self._root).as_posix() for p in walk_calls(self._root)}
 
     def move(self, source: str, target: str) -> None:
         final = self._root / target
