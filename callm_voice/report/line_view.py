@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 from rich.table import Column, Table
 
-from callm_voice.audio.pcm import Pcm
+from callm_voice.audio.pcm import FULL_SCALE, Pcm
 from callm_voice.audio.resample import resample_whole
 from callm_voice.core.errors import CallmError, MissingDependencyError
 from callm_voice.core.runfolder import disk_errors
@@ -20,11 +21,13 @@ from callm_voice.line.apply import Applied, apply_profile, measure
 from callm_voice.line.channel import Channel
 from callm_voice.line.delay import measured_delay_ms
 from callm_voice.line.profile import LineProfile, all_profiles, load_profile
+from callm_voice.line.profile_parts import AdaptiveBuffer
 from callm_voice.report.line_plots import draw_losses, draw_spectrogram
 
 SAMPLE_TEXT = "Hi, this is Maria Navarro. My number is 212-555-0133, and I need to move Tuesday's appointment."
 """What `callm-voice line hear` says, and what the plots show."""
 DPI = 85
+COLOURS = 40
 PANELS_ACROSS = 5
 LOSSES = ("loss-mobile", "loss-bad", "loss-awful", "worst")
 
@@ -90,12 +93,19 @@ def applied_report(pcm: Pcm, rate_hz: int, profile: LineProfile, seed: int, done
         "noise_dbov": found.noise_dbov,
         "snr_db": found.snr_db,
         "band_hz": list(found.band_hz),
-        "delay_stated_ms": done.delay_ms,
-        "delay_measured_ms": measured_delay_ms(
-            resample_whole(pcm, rate_hz, done.rate_hz), done.pcm, done.rate_hz
-        ),
+        "delay_stated_ms": _stated_delay_ms(profile, done),
+        "delay_measured_ms": measured_delay_ms(resample_whole(pcm, rate_hz, done.rate_hz), done.pcm, done.rate_hz),
         "packets": None if counts is None else counts.model_dump(mode="json"),
-    }  # fmt: skip
+    }
+
+
+def _stated_delay_ms(profile: LineProfile, done: Applied) -> list[float]:
+    """Least and greatest one-way delay of this profile: they differ where the jitter buffer adapts."""
+    if profile.network is None or done.counts is None:
+        return [done.delay_ms, done.delay_ms]
+    spec = profile.network.buffer
+    depths = (spec.min_ms, spec.max_ms) if isinstance(spec, AdaptiveBuffer) else (spec.depth_ms, spec.depth_ms)
+    return [round(done.delay_ms - done.counts.buffer_ms + depth, 3) for depth in depths]
 
 
 def applied_table(report: dict[str, Any]) -> Table:
@@ -111,6 +121,8 @@ def _lines(report: dict[str, Any]) -> list[tuple[str, str]]:
         return "none" if report[key] is None else f"{report[key]:.1f} {unit}"
 
     low_hz, high_hz = report["band_hz"]
+    least_ms, greatest_ms = report["delay_stated_ms"]
+    stated = f"{least_ms:.1f} ms" if least_ms == greatest_ms else f"{least_ms:.1f} to {greatest_ms:.1f} ms, adaptive"
     measured = report["delay_measured_ms"]
     lines = [
         ("active speech level in", level("level_in_dbov")),
@@ -119,7 +131,7 @@ def _lines(report: dict[str, Any]) -> list[tuple[str, str]]:
         ("noise", level("noise_dbov")),
         ("signal to noise", level("snr_db", "dB")),
         ("band, 3 dB down", f"{low_hz:,.0f} to {high_hz:,.0f} Hz"),
-        ("one way delay, stated", f"{report['delay_stated_ms']:.1f} ms"),
+        ("one way delay, stated", stated),
         ("one way delay, measured", "nothing alike came out" if measured is None else f"{measured:.1f} ms"),
     ]
     if report["gain_error_db"] is not None:
@@ -139,12 +151,15 @@ def _lines(report: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def write_doc_plots(pcm: Pcm, rate_hz: int, folder: Path, seed: int = 1) -> list[Path]:
-    """`line-spectrograms.png`, one small spectrogram for each profile of ours, and `line-losses.png`.
+def write_doc_plots(
+    pcm: Pcm, rate_hz: int, folder: Path, seed: int = 1, profiles: Sequence[LineProfile] | None = None
+) -> list[Path]:
+    """`line-spectrograms.png`, one small spectrogram for each profile, and `line-losses.png`.
 
     Args:
         pcm: (samples,) int16 at `rate_hz`: a sentence.
         folder: made if it is not there.
+        profiles: of the spectrograms; None: all.
 
     Raises:
         MissingDependencyError: matplotlib is not installed.
@@ -154,25 +169,25 @@ def write_doc_plots(pcm: Pcm, rate_hz: int, folder: Path, seed: int = 1) -> list
         raise MissingDependencyError("matplotlib", "plots")
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    return [
-        _save(_spectrograms(pcm, rate_hz, seed), folder / "line-spectrograms.png"),
-        _save(_losses(pcm, rate_hz, seed), folder / "line-losses.png"),
-    ]
+    chosen = all_profiles() if profiles is None else profiles
+    lossy = [profile for profile in map(load_profile, LOSSES) if profiles is None or profile in profiles]
+    written = [_save(_spectrograms(pcm, rate_hz, chosen, seed), folder / "line-spectrograms.png")]
+    if lossy:
+        written.append(_save(_losses(pcm, rate_hz, lossy, seed), folder / "line-losses.png"))
+    return written
 
 
-def _spectrograms(pcm: Pcm, rate_hz: int, seed: int) -> Any:
-    profiles = all_profiles()
+def _spectrograms(pcm: Pcm, rate_hz: int, profiles: Sequence[LineProfile], seed: int) -> Any:
     down = -(-len(profiles) // PANELS_ACROSS)
-    figure = _figure((13, 1.75 * down))
-    panels = figure.subplots(down, PANELS_ACROSS, sharex=True, squeeze=False).ravel()
+    figure = _figure((11.5, 1.5 * down))
+    panels = figure.subplots(down, PANELS_ACROSS, sharex=True, sharey=True, squeeze=False).ravel()
     for profile, axes in zip(profiles, panels, strict=False):
         done = apply_profile(pcm, rate_hz, profile, seed)
         draw_spectrogram(done.pcm, done.rate_hz, axes, bar=False)
-        axes.set(ylim=(0, 8), title=profile.id)
+        axes.set(ylim=(0, 8), title=profile.id, facecolor="#d9d9d9")
         axes.title.set_fontsize(9)
         axes.tick_params(labelsize=7)
         axes.set_ylabel("kHz" if axes.get_subplotspec().is_first_col() else "", fontsize=8)
-        axes.set_facecolor("#d9d9d9")
     for axes in panels[len(profiles) :]:
         axes.set_visible(False)
     for axes in panels[max(0, len(profiles) - PANELS_ACROSS) : len(profiles)]:
@@ -180,17 +195,17 @@ def _spectrograms(pcm: Pcm, rate_hz: int, seed: int) -> Any:
     return figure
 
 
-def _losses(pcm: Pcm, rate_hz: int, seed: int) -> Any:
+def _losses(pcm: Pcm, rate_hz: int, profiles: Sequence[LineProfile], seed: int) -> Any:
     """Four times the sentence, so that bursts are seen."""
-    figure = _figure((9, 1.3 * len(LOSSES)))
-    for name, axes in zip(LOSSES, figure.subplots(len(LOSSES), 1, sharex=True), strict=True):
-        done = apply_profile(np.tile(pcm, 4), rate_hz, load_profile(name), seed)
-        axes.plot(np.arange(done.pcm.size) / done.rate_hz, done.pcm / 32768, lw=0.3, color="#1f3b73")
+    figure = _figure((9, 1.3 * len(profiles)))
+    panels = figure.subplots(len(profiles), 1, sharex=True, squeeze=False).ravel()
+    for profile, axes in zip(profiles, panels, strict=True):
+        done = apply_profile(np.tile(pcm, 4), rate_hz, profile, seed)
+        axes.plot(np.arange(done.pcm.size) / done.rate_hz, done.pcm / FULL_SCALE, lw=0.3, color="#1f3b73")
         draw_losses(done, axes)
-        axes.set_title(f"{name}: {axes.get_title(loc='left')}", loc="left", fontsize=8)
-        axes.set_ylim(-0.8, 0.8)
-        axes.set_ylabel("")
-    axes.set_xlabel("s")
+        axes.set_title(f"{profile.id}: {axes.get_title(loc='left')}", loc="left", fontsize=8)
+        axes.set(ylim=(-0.8, 0.8), ylabel="")
+    panels[-1].set_xlabel("s; red: lost, orange: late")
     return figure
 
 
@@ -200,8 +215,12 @@ def _figure(size_inches: tuple[float, float]) -> Any:
 
 
 def _save(figure: Any, path: Path) -> Path:
+    """As PNG with a palette: noise has no other compression."""
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png")
+    image = importlib.import_module("PIL.Image").open(drawn).convert("RGB")
     with disk_errors(path):
-        figure.savefig(path, metadata={"Software": None})
+        image.quantize(COLOURS).save(path, optimize=True)
     return path
 
 
