@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,9 @@ class KokoroTts:
         return trimmed(np.asarray(audio, np.float32).reshape(-1), self.rate_hz)
 
 
+@lru_cache(maxsize=2)
 def _session(runtime: Any, model: Path, threads: int) -> Any:
+    """The model; all styles of a process share it."""
     options = runtime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # it may run beside a call
