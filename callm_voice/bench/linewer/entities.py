@@ -25,10 +25,13 @@ _TEENS = (
 )  # fmt: skip
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _WORDS = {word: str(n) for n, word in enumerate(_ONES + _TEENS)} | {w: str(10 * n) for n, w in enumerate(_TENS, 2)}
-_ORDINALS = {"first": "1st", "second": "2nd", "third": "3rd"} | {
-    f"{stem}th": f"{n}th"
-    for stem, n in (("four", 4), ("fif", 5), ("six", 6), ("seven", 7), ("eigh", 8), ("nin", 9), ("ten", 10))
-}
+_ORDINALS = {
+    word: f"{n}th"
+    for n, word in enumerate(
+        ("fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth",
+         "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth"), 4,
+    )
+} | {"first": "1st", "second": "2nd", "third": "3rd", "thirtieth": "30th"}  # fmt: skip
 _ABBREVIATIONS = {
     "st": "street", "ave": "avenue", "rd": "road", "dr": "drive", "ln": "lane", "ct": "court", "apt": "apartment",
     "ste": "suite", "n": "north",
@@ -108,9 +111,13 @@ def _numbers_as_digits(text: str) -> str:
     written = text.casefold()
     tens = "|".join(_TENS)
     ones = "|".join(_ONES[1:])
-    written = re.sub(
-        rf"\b({tens})[\s-]({ones})\b", lambda m: str(int(_WORDS[m.group(1)]) + int(_WORDS[m.group(2)])), written
-    )
+    ordinals = "|".join(_ORDINALS)
+
+    def summed(match: re.Match[str]) -> str:
+        unit = _WORDS.get(match.group(2)) or _ORDINALS[match.group(2)]
+        return str(int(_WORDS[match.group(1)]) + int(unit.rstrip("stndrh"))) + unit.lstrip("0123456789")
+
+    written = re.sub(rf"\b({tens})[\s-]({ones}|{ordinals})\b", summed, written)
     spoken = _WORDS | _ORDINALS
     return re.sub(r"\b(" + "|".join(spoken) + r")\b", lambda m: spoken[m.group()], written)
 
