@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from callm_voice.core.ids import derive_seed
-from callm_voice.line.babble import Babble
-from callm_voice.line.band import BandFilter
+
+if TYPE_CHECKING:  # a profile is read without making sound, which takes SciPy: half of a worker's start
+    from callm_voice.line.band import BandFilter
 
 NoiseKind = Literal["street", "cafe", "car", "pink"]
 BLOCK_MS = 960
@@ -226,6 +227,8 @@ def _car(band: Band, seed: int) -> list[_Layer]:
 
 def _cafe(band: Band, seed: int) -> list[_Layer]:
     """Other guests, the hum of the room, cups."""
+    from callm_voice.line.babble import Babble
+
     guests = Babble(band.rate_hz, derive_seed(seed, "guests"), band.energy)
     room = Coloured(band, derive_seed(seed, "room"), lambda hz: 1 / hz)
     return [_Layer(guests, 0.86), _Layer(room, 0.10), _Layer(Clinks(band, derive_seed(seed, "cups")), 0.04)]

@@ -15,8 +15,7 @@ from callm_voice.core.clock import Clock
 from callm_voice.core.errors import ModelProtocolError
 from callm_voice.llm.client import OpenAiChatModel
 from callm_voice.llm.http_errors import http_errors
-from callm_voice.llm.oracle_script import parse_script
-from callm_voice.llm.oracle_server import MODEL_ID
+from callm_voice.llm.oracle_script import MODEL_ID, parse_script
 from callm_voice.llm.process import ServerProcess
 from callm_voice.llm.server_pool import ServerPool
 from callm_voice.llm.spec import OpenAiSpec, OracleSpec

@@ -15,6 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from callm_voice.core.errors import ConfigError, UsageError
 from callm_voice.core.yamlfile import line_of
 
+MODEL_ID = "oracle"
+"""As its server names it."""
 NonEmpty = Annotated[str, Field(min_length=1)]
 
 

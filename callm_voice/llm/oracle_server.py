@@ -24,10 +24,9 @@ from callm_voice.core.clock import Clock, RealClock
 from callm_voice.core.errors import UsageError
 from callm_voice.llm.child import take_stdout, wait_for_parent_end
 from callm_voice.llm.oracle_replay import OracleError, OracleReply, next_reply
-from callm_voice.llm.oracle_script import Step, parse_script
+from callm_voice.llm.oracle_script import MODEL_ID, Step, parse_script
 from callm_voice.llm.toolcalls import made_id
 
-MODEL_ID = "oracle"
 TOKENS_PER_WORD = 4 / 3
 """An estimate, and labelled as one: the oracle has no tokeniser."""
 ARGUMENT_PIECE_CHARS = 16
