@@ -14,15 +14,18 @@ def show(
     call_dir: Path = typer.Argument(help="A call folder: runs/NAME/calls/PACK/TASK/MODEL/LINE/tN"),
     as_json: bool = JSON_OPTION,
 ) -> None:
-    """Show a call: transcript with times, the three gates, latency.
+    """Show a call as its page in the site does: what went wrong, transcript, gates, blame, latency turn by turn.
 
     Example: `callm-voice show runs/demo/calls/healthcare/C5-H1/oracle/pstn-g711u/t1`
     """
+    from callm_voice.report.site.collect import find_places, load_call
     from callm_voice.report.terminal import call_view
 
     record = load_record(call_dir)
     if as_json:
         print_json(record.model_dump(mode="json"))
         return
-    out.print(call_view(record))
-    out.print(f"listen: {call_dir / 'call.flac'}", markup=False, soft_wrap=True)
+    call = load_call(find_places([call_dir])[0])
+    out.print(call_view(call))
+    if call.place.audio is not None:
+        out.print(f"listen: {call.place.audio}", markup=False, soft_wrap=True)

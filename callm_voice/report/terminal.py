@@ -11,29 +11,50 @@ from rich.rule import Rule
 from rich.text import Text
 
 from callm_voice.core.record import CallRecord
+from callm_voice.report.blame import blame_call
+from callm_voice.report.blame_view import blame_view, moment_line
 from callm_voice.report.latency_view import latency_table
+from callm_voice.report.site.collect import Json, LoadedCall
+from callm_voice.report.site.moments import moment_of
 from callm_voice.report.text import mm_ss, styled
 from callm_voice.report.transcript_view import transcript_view
 from callm_voice.report.verdict_view import verdict_view
+from callm_voice.report.waterfall_view import inferences_view, waterfall_view
 
-__all__ = ["call_view", "head_view", "latency_table", "transcript_view", "verdict_view"]
+__all__ = ["call_view", "head_view", "latency_table", "latency_view", "transcript_view", "verdict_view"]
 
 
-def call_view(record: CallRecord) -> Group:
-    """Head, transcript, gates, latency and warnings of one call."""
-    parts: list[RenderableType] = [
-        head_view(record),
+def call_view(call: LoadedCall) -> Group:
+    """What the call's page shows: head, the moment it went wrong, transcript, gates, blame, latency, warnings."""
+    record = call.record
+    blame = blame_call(record, call.gold) if call.gold is not None else None
+    moment = moment_of(record, blame, call.events)
+    parts: list[RenderableType] = [head_view(record)]
+    if moment is not None:
+        parts.append(moment_line(moment))
+    parts += [
         _rule("Transcript"),
-        transcript_view(record),
+        transcript_view(record, call.events),
         _rule("Gates"),
-        verdict_view(record),
-        _rule("Latency"),
+        verdict_view(record, call.gold, outputs=True),
     ]
-    parts.append(latency_table(record.latency) if record.latency else Text("none: the call went without audio"))
+    if blame is not None:
+        parts += [_rule("Blame"), blame_view(blame)]
+    parts += [_rule("Latency"), latency_view(record, call.events)]
     if record.warnings:
         parts.append(_rule("Warnings"))
         parts += [Text.assemble(("! ", "bold yellow"), styled(warning)) for warning in record.warnings]
     return Group(*parts)
+
+
+def latency_view(record: CallRecord, events: tuple[Json, ...] = ()) -> Group:
+    """Percentiles with the bar, each turn's pieces, every request."""
+    latency = record.latency
+    if latency is None:
+        return Group(Text("none: the call went without audio"))
+    by_turn = Group(Text("\nVoice to voice, turn by turn", style="bold"), waterfall_view(latency))
+    requests = Group(Text("\nRequests to the model, milliseconds", style="bold"), inferences_view(latency, events))
+    return Group(latency_table(latency), by_turn, requests)
 
 
 def head_view(record: CallRecord) -> Group:

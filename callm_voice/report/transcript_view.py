@@ -1,4 +1,4 @@
-"""The conversation as it went, with what was heard, what was played, tools and handoffs between."""
+"""The conversation as it went: what was said, heard and played; tools, handoffs and events of the line between."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from callm_voice.core.record import CallRecord, TranscriptTurn
+from callm_voice.report.marks_view import Mark, marks_between
+from callm_voice.report.site.collect import Json
 from callm_voice.report.text import arguments, mm_ss, styled
 from callm_voice.report.words import compare_words, misheard_text
 from verifier.trace import ToolCall
@@ -16,8 +18,12 @@ _Row = tuple[str, Text, Text]
 LEGEND = "[-said and not heard-] {+heard and not said+}   said, heard and played are equal where only one is shown"
 
 
-def transcript_view(record: CallRecord) -> Group:
-    """Times, who, and what was said, heard and played. What is equal to `said` is shown once."""
+def transcript_view(record: CallRecord, events: tuple[Json, ...] = ()) -> Group:
+    """Times, who, and what was said, heard and played. What is equal to `said` is shown once.
+
+    Args:
+        events: as `events.jsonl` has them; without them lost packets and pressed keys are not shown.
+    """
     timed: list[tuple[float, list[_Row]]] = [(turn.start_ms, _turn_rows(turn)) for turn in record.transcript]
     timed += [(call.t_ms, [_tool_row(call)]) for call in record.trace.calls if not (call.is_transfer and call.ok)]
     timed += [
@@ -26,6 +32,8 @@ def transcript_view(record: CallRecord) -> Group:
     ]
     if not timed:
         return Group(Text("nobody spoke", style="yellow"))
+    marks = marks_between(events, record.latency, sorted(t_ms for t_ms, _ in timed))
+    timed += [(mark.t_ms, [_mark_row(mark)]) for mark in marks]
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True, max_width=18, overflow="ellipsis")
@@ -69,6 +77,11 @@ def _agent_rows(turn: TranscriptTurn) -> list[_Row]:
 
 def _below(label: str, text: Text) -> _Row:
     return "", Text(label, style="dim"), text
+
+
+def _mark_row(mark: Mark) -> _Row:
+    style = "yellow" if mark.bad else ""
+    return mm_ss(mark.t_ms), Text(mark.kind, style=style or "blue"), styled(mark.text, style)
 
 
 def _tool_row(call: ToolCall) -> _Row:

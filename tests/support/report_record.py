@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
+from typing import Any
 
 from rich.console import Console, RenderableType
 
-from callm_voice.core.latency import LatencySummary, Percentiles
+from callm_voice.core.latency import (
+    BargeInTiming,
+    InferenceLatency,
+    LatencySummary,
+    Percentiles,
+    Span,
+    TurnLatency,
+)
 from callm_voice.core.record import CallConfig, CallRecord, EngineInfo, Outcome, TranscriptTurn, Usage
+from callm_voice.report.site.collect import CallPlace, LoadedCall
+from verifier.gold import ChangedRow, ExpectedCall, Gold, GoldFile, TableChange
 from verifier.trace import Handoff, ToolCall, Trace
 from verifier.verdict import ArgDiff, CallFinding, PathGate, RowFinding, StateGate, ToolsGate, Verdict
 
@@ -36,14 +47,14 @@ VERDICT = Verdict(
                 args=(ArgDiff(name="next_intent", kind="equal", expected="billing", actual="billing"),),
             ),
             CallFinding(
-                kind="missing", tool="verify_identity", expected_index=1, nearest_index=1,
+                kind="missing", tool="verify_identity", expected_index=1, nearest_index=1, why="arguments",
                 args=(
                     ArgDiff(name="dob", kind="equal", expected="1972-06-30", actual="1972-06-30"),
                     ArgDiff(name="full_name", kind="differs", expected="Maria Alvarez", actual="Maria Alvares"),
                 ),
             ),
             CallFinding(
-                kind="missing", tool="send_link", expected_index=2,
+                kind="missing", tool="send_link", expected_index=2, why="not_called",
                 args=(ArgDiff(name="amount_cents", kind="missing", expected=48_000),),
             ),
             CallFinding(kind="extra", tool="take_message", actual_index=2),
@@ -63,6 +74,20 @@ VERDICT = Verdict(
         ),
     ),
 )  # fmt: skip
+GOLD = GoldFile(
+    task="healthcare/C5-H1",
+    gold=Gold(
+        path=("identity", "billing"),
+        calls=(
+            ExpectedCall(tool="transfer_to_identity", args={"next_intent": "billing"}),
+            ExpectedCall(tool="verify_identity", args={"dob": "1972-06-30", "full_name": "Maria Alvarez"}),
+            ExpectedCall(tool="send_link", args={"amount_cents": 48_000}),
+        ),
+        state={"visits": TableChange(changed=(ChangedRow(where={"id": 3}, set={"start": "15:00"}),))},
+    ),
+    seed={"visits": [{"id": 3, "start": "16:00"}]},
+    arg_types={"verify_identity": {"dob": "date", "full_name": "name"}},
+)
 PASSED = VERDICT.model_copy(
     update={
         "passed": True,
@@ -94,6 +119,51 @@ def percentiles(n: int, p50: float, p95: float) -> Percentiles:
     return Percentiles(n=n, p50=p50, p95=p95, p99=p95 + 10, max=p95 + 20)
 
 
+TURNS = (
+    TurnLatency(
+        turn_id=1, speech_end_ms=8000, audio_start_ms=9500, v2v_ms=1500,
+        spans=(
+            Span(name="vad", start_ms=8000, duration_ms=300), Span(name="ttft", start_ms=8300, duration_ms=1100),
+            Span(name="tts", start_ms=9400, duration_ms=100),
+        ),
+    ),
+    TurnLatency(
+        turn_id=2, speech_end_ms=13_000, audio_start_ms=13_500, v2v_ms=500,
+        spans=(
+            Span(name="vad", start_ms=13_000, duration_ms=100), Span(name="ttft", start_ms=13_100, duration_ms=400),
+        ),
+    ),
+)  # fmt: skip
+INFERENCES = (
+    InferenceLatency(
+        inference_id=1, turn_id=1, cause="caller_turn", role="router", ttft_ms=1100, last_token_ms=1500,
+        prompt_tokens=7000, cached_tokens=0, completion_tokens=31,
+    ),
+    InferenceLatency(inference_id=2, turn_id=1, cause="handoff", role="identity", ttft_ms=200, interrupted=True),
+)  # fmt: skip
+BARGE_IN = BargeInTiming(
+    turn_id=1, detected_ms=12_120, onset_ms=12_000, silent_ms=12_160, detection_to_stop_ms=20,
+    detection_to_silence_ms=40, onset_to_stop_ms=160,
+)  # fmt: skip
+EVENTS: tuple[dict[str, Any], ...] = (
+    {"type": "line_loss", "t_ms": 4000.0, "direction": "to_agent", "first_tick": 200, "packets": 2, "lost": 2,
+     "concealed_by": "pitch"},
+    {"type": "line_loss", "t_ms": 4400.0, "direction": "to_agent", "first_tick": 220, "packets": 1, "lost": 0,
+     "concealed_by": "pitch"},
+    {"type": "line_loss", "t_ms": 4500.0, "direction": "to_caller", "first_tick": 225, "packets": 1, "lost": 1,
+     "concealed_by": "silence"},
+    {"type": "line_lag", "t_ms": 5000.0, "tick": 250, "late_ms": 14.0},
+    {"type": "inference_started", "t_ms": 8300.0, "inference_id": 1},
+    {"type": "line_loss", "t_ms": 12_500.0, "direction": "to_agent", "first_tick": 625, "packets": 4, "lost": 4,
+     "concealed_by": "pitch"},
+    {"type": "dtmf_sent", "t_ms": 17_000.0, "utterance_id": 4, "digits": "47#"},
+    {"type": "dtmf_heard", "t_ms": 17_100.0, "turn_id": 4, "digit": "4"},
+    {"type": "dtmf_heard", "t_ms": 17_300.0, "turn_id": 4, "digit": "#"},
+)  # fmt: skip
+"""As `events.jsonl` has them: two losses that are one row, one of the other direction, a late tick, keys of which one
+was not recognised."""
+
+
 def latency(**changes: object) -> LatencySummary:
     none = Percentiles(n=0)
     fields: dict[str, object] = {
@@ -105,7 +175,8 @@ def latency(**changes: object) -> LatencySummary:
         "over_bar_share": 1 / 9,
         "v2v": percentiles(8, 1700, 1880),
         "spans": {"vad": percentiles(8, 110, 119), "tools_and_handoffs": none, "ttft": percentiles(8, 356, 411)},
-        "interrupted_inferences": 1, "unanswered_turns": 1, "late_p99_ms": 2.0,
+        "interrupted_inferences": 1, "unanswered_turns": 1, "late_p99_ms": 2.0, "turns": TURNS,
+        "inferences": INFERENCES,
     }  # fmt: skip
     return LatencySummary(**{**fields, **changes})  # type: ignore[arg-type]
 
@@ -129,6 +200,16 @@ def record(**changes: object) -> CallRecord:
         "latency": latency(), "warnings": ("the model's context was nearly full",),
     }  # fmt: skip
     return CallRecord(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def loaded(
+    of_call: CallRecord | None = None, *, gold: GoldFile | None = None, events: tuple[dict[str, Any], ...] = ()
+) -> LoadedCall:
+    """The record as it is read from a folder, with its events."""
+    made = of_call or record()
+    pack, _, task = made.config.task.rpartition("/")
+    place = CallPlace(Path("t1"), "call/t1/", pack, task, made.config.model, made.config.line, made.config.trial)
+    return LoadedCall(place, made, gold, events)
 
 
 def shown(renderable: RenderableType, *, width: int = 80) -> str:

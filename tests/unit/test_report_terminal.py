@@ -6,12 +6,25 @@ import io
 
 import pytest
 from rich.console import Console
-from support.report_record import CALLS, PASSED, latency, percentiles, record, shown
+from support.report_record import (
+    BARGE_IN,
+    CALLS,
+    EVENTS,
+    GOLD,
+    PASSED,
+    VERDICT,
+    latency,
+    loaded,
+    percentiles,
+    record,
+    shown,
+)
 
 from callm_voice.core.latency import BargeInTiming, HarnessLag, LineDelay, Percentiles
 from callm_voice.core.record import Outcome, TranscriptTurn
 from callm_voice.report.terminal import call_view, latency_table, transcript_view, verdict_view
 from callm_voice.report.text import arguments, clip, mm_ss, plain, value
+from callm_voice.report.waterfall_view import inferences_view, waterfall_view
 from callm_voice.report.words import compare_words, misheard_text
 from verifier.trace import Trace
 from verifier.verdict import PathGate
@@ -115,7 +128,7 @@ def test_an_extra_call_shows_its_arguments_and_a_failed_one_its_error() -> None:
 
 def test_both_paths_are_shown() -> None:
     lines = shown(verdict_view(record())).splitlines()
-    assert "  expected  identity > billing" in lines
+    assert "  expected  identity > -billing" in lines
     assert "  actual    identity" in lines
 
 
@@ -173,7 +186,7 @@ def test_a_call_in_which_nobody_spoke_says_so() -> None:
 
 
 def test_markup_of_a_caller_or_model_is_not_interpreted() -> None:
-    text = shown(call_view(record()))
+    text = shown(call_view(loaded()))
     assert "[red]Bye[/red]." in text
     assert "[bold]call[/]" in text
 
@@ -184,30 +197,121 @@ def test_escape_sequences_of_a_model_do_not_reach_the_terminal() -> None:
     )
     output = io.StringIO()
     Console(file=output, width=80, no_color=True).print(
-        call_view(record(transcript=(turn,), trace=Trace(start_role="r")))
+        call_view(loaded(record(transcript=(turn,), trace=Trace(start_role="r"))))
     )
     assert "\x1b" not in output.getvalue()
     assert "a?[2Jb?c" in output.getvalue()
 
 
+def test_what_went_wrong_and_when_stands_at_the_head() -> None:
+    text = shown(call_view(loaded()))
+    assert "WENT WRONG at 00:12.0, handoff: never handed off to billing" in text.splitlines()[4]
+    assert "WENT WRONG" not in shown(
+        call_view(loaded(record(verdict=PASSED, outcome=Outcome(status="pass", end_reason="caller_hangup"))))
+    )
+
+
+def test_losses_between_two_words_are_one_row_and_directions_stay_apart() -> None:
+    lines = [line for line in shown(transcript_view(record(), EVENTS), width=132).splitlines() if "  loss  " in line]
+    assert [line.split("  ", 2)[2].strip() for line in lines] == [
+        "3 packets not there in 2 places, to the agent; heard instead: pitch",
+        "1 packet not there, to the caller; heard instead: silence",
+        "4 packets not there, to the agent; heard instead: pitch",
+    ]
+
+
+def test_keys_are_shown_as_pressed_and_as_recognised() -> None:
+    text = shown(transcript_view(record(), EVENTS))
+    assert "pressed 47#" in text
+    assert "recognised 4#" in text
+
+
+def test_a_barge_in_stands_at_the_callers_onset() -> None:
+    text = shown(transcript_view(record(latency=latency(barge_ins=(BARGE_IN,)))))
+    assert "00:12.0  barge-in        into the agent's turn 1, silent after 160 ms" in text
+
+
+def test_without_events_there_is_nothing_of_the_line() -> None:
+    text = shown(transcript_view(record()))
+    assert "loss" not in text
+    assert "keypad" not in text
+
+
+def test_a_turn_s_bar_has_its_pieces_in_the_scale_of_the_longest() -> None:
+    first, second, legend = shown(waterfall_view(latency())).splitlines()
+    bar = first.split()[-1]
+    assert (bar.count("1"), bar.count("2"), bar.count("3"), len(bar)) == (10, 35, 3, 48)
+    assert second.split()[2:5] == ["2", "500", "ms"]
+    assert len(second.split()[-1]) == 16
+    assert legend.startswith("1 VAD, hangover included  2 TTFT")
+
+
+def test_a_request_over_the_bar_is_marked_and_a_missing_figure_is_a_dash() -> None:
+    *_, first, second = shown(inferences_view(latency(), EVENTS), width=100).splitlines()
+    assert first.split() == ["1", "1", "00:08.3", "caller", "turn,", "router", "1,100!", "1,500", "7,000", "0", "31"]
+    assert second.split() == ["2", "1", "-", "handoff,", "identity,", "interrupted", "200", "-", "-", "-", "-"]
+
+
+def test_a_call_without_an_answered_turn_has_no_bars() -> None:
+    assert shown(waterfall_view(latency(turns=()))) == "no turn was answered\n"
+
+
+def test_the_other_path_s_steps_are_marked_by_signs() -> None:
+    other = PathGate(passed=False, expected=("identity", "billing"), actual=("identity", "scheduling", "billing"))
+    lines = shown(verdict_view(record(verdict=VERDICT.model_copy(update={"path": other})))).splitlines()
+    assert "  expected  identity > billing" in lines
+    assert "  actual    identity > +scheduling > billing" in lines
+
+
+def test_answers_of_tools_are_shown_on_request() -> None:
+    assert "answered" not in shown(verdict_view(record()))
+    assert "success=true, role=identity" in shown(verdict_view(record(), outputs=True))
+
+
+def test_gold_tells_what_the_task_changes() -> None:
+    assert "~   visits: changed   id=3, !start=15:00" in shown(verdict_view(record(), GOLD))
+    assert "changes in the database" not in shown(verdict_view(record()))
+
+
+def test_the_blame_names_the_value_and_what_became_of_it() -> None:
+    turn = TranscriptTurn(
+        party="caller", turn_id=1, start_ms=3600, end_ms=8000, said="I am Maria Alvarez.", heard="I am Maria Alvares"
+    )
+    text = " ".join(shown(call_view(loaded(record(transcript=(turn,)), gold=GOLD))).split())
+    assert "RECOGNISER: the full_name was said, another was heard, and the model used that" in text
+    assert 'used Maria Alvares (which was heard); in turn 1: "Alvarez." was heard as "Alvares"' in text
+    assert "WENT WRONG at 00:03.6, misheard entity: full_name" in text
+
+
+def test_a_tool_lost_with_another_names_that_one() -> None:
+    assert "3 send_link: unclear, lost with 2 verify_identity" in shown(call_view(loaded(gold=GOLD)))
+
+
+def test_markup_and_escapes_in_events_and_gold_do_nothing() -> None:
+    event = {"type": "dtmf_sent", "t_ms": 100.0, "utterance_id": 1, "digits": "[red]\x1b[2J1"}
+    text = shown(transcript_view(record(), (event,)))
+    assert "pressed [red]?[2J1" in text
+
+
 @pytest.mark.parametrize("width", [60, 80, 132])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
-    assert max(len(line) for line in shown(call_view(record()), width=width).splitlines()) <= width
+    call = loaded(gold=GOLD, events=EVENTS)
+    assert max(len(line) for line in shown(call_view(call), width=width).splitlines()) <= width
 
 
 def test_in_a_file_there_is_no_colour() -> None:
     output = io.StringIO()
-    Console(file=output, width=80).print(call_view(record()))
+    Console(file=output, width=80).print(call_view(loaded()))
     assert "\x1b[" not in output.getvalue()
 
 
 def test_a_call_in_text_mode_has_no_latency() -> None:
-    assert "none: the call went without audio" in shown(call_view(record(latency=None)))
+    assert "none: the call went without audio" in shown(call_view(loaded(record(latency=None))))
 
 
 def test_an_unknown_price_is_not_zero() -> None:
-    assert "price unknown" in shown(call_view(record()))
-    assert "$0.087" in shown(call_view(record(cost_usd=0.0871)))
+    assert "price unknown" in shown(call_view(loaded()))
+    assert "$0.087" in shown(call_view(loaded(record(cost_usd=0.0871))))
 
 
 @pytest.mark.parametrize(
