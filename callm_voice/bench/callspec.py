@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from callm_voice.bench.faults import parse_fault
 from callm_voice.core.errors import UsageError
 from callm_voice.core.runfolder import call_dir
 
@@ -29,6 +30,8 @@ class CallSpec(BaseModel):
     pace: Literal["real", "fast"] = "real"
     trial: int = Field(default=1, ge=1)
     run_dir: Path
+    fault: str | None = None
+    """`NAME[@WHEN]` of a fault to put into it (bench/faults.py); the record says so."""
 
     @field_validator("caller")
     @classmethod
@@ -36,6 +39,11 @@ class CallSpec(BaseModel):
         if value != "scripted" and not value.startswith("llm:"):
             raise ValueError("expected `scripted` or `llm:MODEL`")
         return value
+
+    @field_validator("fault")
+    @classmethod
+    def _known_fault(cls, value: str | None) -> str | None:
+        return None if value is None else str(parse_fault(value))
 
     def split_task(self) -> tuple[str, str]:
         """(pack, task id).

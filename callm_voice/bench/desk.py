@@ -7,22 +7,23 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 
 from callm_voice.bench.resolve import ResolvedCall
-from callm_voice.core.clock import Clock
-from callm_voice.core.errors import ModelError
+from callm_voice.core.clock import RealClock
+from callm_voice.core.errors import CallmError, ModelError
 from callm_voice.core.events import EventLog
 from callm_voice.core.record import EngineInfo
 from callm_voice.core.runfolder import ORACLE_FILE
 from callm_voice.desk.agent import AgentLimits, DeskAgent
-from callm_voice.desk.database import CallDatabase
+from callm_voice.desk.database import CallDatabase, DatabaseUnavailableError
 from callm_voice.llm.factory import open_model
 from callm_voice.llm.oracle import OracleChatModel
 from callm_voice.llm.server_pool import ServerPool
 from callm_voice.llm.spec import NamedSpec, OracleSpec
+from verifier.trace import State
 
 
 async def open_desk(
     resolved: ResolvedCall,
-    clock: Clock,
+    clock: RealClock,
     log: EventLog,
     on_progress: Callable[[str], None],
     stack: AsyncExitStack,
@@ -49,15 +50,17 @@ async def open_desk(
         roles=list(resolved.pack.roles),
         on_progress=on_progress,
         servers=servers,
+        via=resolved.faults.proxy(clock, stack),
     )
     stack.push_async_callback(model.aclose)
     if extra_files is not None and isinstance(model, OracleChatModel):
         stack.push_async_callback(_keep_log, model, extra_files)
-    database = resolved.pack.open_database()
+    database = resolved.faults.database(resolved.pack, log, stack)
     stack.callback(database.close)
     limits = AgentLimits(inferences_per_turn=resolved.pipeline.limits.inferences_per_turn)
     desk = DeskAgent(resolved.pack, database, model, log, clock, limits)
     await model.warm(desk.requests_to_warm())
+    resolved.faults.arm()
     return desk, database
 
 
@@ -73,3 +76,11 @@ def model_info(model: NamedSpec) -> EngineInfo:
     name, spec = model
     settings = spec.model_dump(mode="json", exclude_none=True)
     return EngineInfo(engine=spec.kind, model=name, scripted=isinstance(spec, OracleSpec), settings=settings)
+
+
+def final_state(database: CallDatabase, error: CallmError | None) -> tuple[State, CallmError | None]:
+    """The database at hang-up, and what broke the call: if it cannot be read, that did, unless something had before."""
+    try:
+        return database.dump(), error
+    except DatabaseUnavailableError as locked:
+        return {}, error or locked

@@ -30,7 +30,7 @@ async def open_caller(
     source = str(resolved.pack.task_path(resolved.task.id))
     seed = derive_seed(spec.seed, "mind")
     if resolved.caller_model is None:
-        return ScriptedCaller(resolved.task.brief, seed, source=source, patience=patience)
+        return resolved.faults.mind(ScriptedCaller(resolved.task.brief, seed, source=source, patience=patience))
     name, model_spec = resolved.caller_model
     on_progress(f"opening the caller's model {name}")
     model = await open_model(
@@ -39,4 +39,4 @@ async def open_caller(
     stack.push_async_callback(model.aclose)
     mind = LlmCaller(resolved.task.brief, model, name=resolved.spec.caller, source=source, patience=patience)
     await model.warm([mind.prefix()])
-    return mind
+    return resolved.faults.mind(mind)

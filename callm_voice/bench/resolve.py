@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from callm_voice.bench.callspec import TEXT_LINE, CallSpec
+from callm_voice.bench.fault_hooks import FaultHooks
+from callm_voice.bench.faults import parse_fault
 from callm_voice.bench.gold import TaskGold, gold_file, load_gold
 from callm_voice.bench.workshop import Workshop
 from callm_voice.caller.check import check_brief
@@ -42,6 +44,8 @@ class ResolvedCall:
     caller_model: NamedSpec | None
     caller_voice: ChosenVoice
     """Drawn, if the pipeline has several."""
+    faults: FaultHooks
+    """What is to go wrong; of nearly every call, nothing."""
 
 
 def resolve(spec: CallSpec, shop: Workshop | None = None) -> ResolvedCall:
@@ -79,6 +83,7 @@ def resolve(spec: CallSpec, shop: Workshop | None = None) -> ResolvedCall:
         model=parse_model_arg(spec.model, pipeline.models),
         caller_model=parse_model_arg(caller_model, pipeline.models) if caller_model else None,
         caller_voice=choose(pipeline.caller.tts, seed=spec.seed, task=task_name, wish=task.brief.voice),
+        faults=FaultHooks(parse_fault(spec.fault) if spec.fault else None),
     )
 
 

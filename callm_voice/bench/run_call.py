@@ -59,6 +59,7 @@ def run_call(
                 result = run(lambda: _make(resolved, clock, log, on_progress, shop), clock)
             result.awake_cores = awake_cores
             record = assemble(resolved, result)
+            resolved.faults.folder(folder.work)
             write(folder, resolved, result)
             final = folder.complete(record)
         if note:

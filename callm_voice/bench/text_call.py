@@ -7,9 +7,10 @@ from contextlib import AsyncExitStack
 
 from callm_voice.bench.assemble import CallResult
 from callm_voice.bench.costcap import watch_cost
-from callm_voice.bench.desk import model_info, open_desk
+from callm_voice.bench.desk import final_state, model_info, open_desk
 from callm_voice.bench.minds import open_caller
 from callm_voice.bench.resolve import ResolvedCall
+from callm_voice.bench.silence import silence_limit_ms
 from callm_voice.bench.workshop import Workshop
 from callm_voice.caller.text import AgentTurn, TextTurn, talk
 from callm_voice.core.clock import RealClock
@@ -33,6 +34,7 @@ from callm_voice.core.keypad import keys_in, without_keys
 from callm_voice.core.record import EngineInfo, TranscriptTurn
 from callm_voice.desk.agent import DeskAgent
 from callm_voice.desk.outputs import Say
+from callm_voice.pipeline.control import reason_of
 
 
 async def text_call(
@@ -59,6 +61,7 @@ async def text_call(
         scribe = _Scribe(desk, log, keypad=resolved.pipeline.dtmf.enabled)
         too_dear: list[str] = []
         watch_cost(resolved, desk, log, too_dear.append)
+        resolved.faults.watch(log, clock)
         reason: EndReason
         error: CallmError | None = None
         try:
@@ -66,17 +69,19 @@ async def text_call(
                 mind,
                 _while_affordable(scribe.agent_turn, too_dear),
                 max_turns=resolved.pipeline.limits.max_turns,
+                silence_limit_ms=silence_limit_ms(resolved),
                 on_turn=scribe.note,
             )
             reason, detail = dialogue.end, dialogue.detail
         except _TooDearError:
             reason, detail = "max_cost", too_dear[0]
         except CallmError as caught:
-            error, reason, detail = caught, "model_error", caught.one_line()
+            error, reason, detail = caught, reason_of(caught), caught.one_line()
             log.emit(
                 Failed, stage=caught.stage, fault=caught.fault, message=caught.message,
                 retry_after_s=caught.retry_after_s,
             )  # fmt: skip
+        state, error = final_state(database, error)
         log.emit(CallEnded, reason=reason, detail=detail)
         return CallResult(
             started_unix_s=started_unix_s,
@@ -84,12 +89,13 @@ async def text_call(
             detail=detail,
             fault=error.fault if error else None,
             trace=desk.trace(),
-            state=database.dump(),
+            state=state,
             usage=desk.usage(),
             events=log.events,
             transcript=tuple(scribe.turns),
             engines={"model": model_info(resolved.model), "codec": EngineInfo(engine="text")},
             caller_usage=mind.usage(),
+            warnings=resolved.faults.warnings,
             extra_files=extra_files,
         )
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 from callm_voice.bench.assemble import CallResult
 from callm_voice.bench.costcap import watch_cost
-from callm_voice.bench.desk import model_info, open_desk
+from callm_voice.bench.desk import final_state, model_info, open_desk
 from callm_voice.bench.minds import open_caller
 from callm_voice.bench.pace import keep_pace
 from callm_voice.bench.resolve import ResolvedCall
+from callm_voice.bench.silence import SilenceWatch, silence_limit_ms
 from callm_voice.bench.transcript import build_transcript
 from callm_voice.bench.workshop import Workshop
 from callm_voice.caller.base import Caller
@@ -101,7 +102,8 @@ async def voice_call(
             seed=resolved.spec.seed,
         )
         wall_s, models_before_s = stopwatch(), clock.models_wall_s
-        await _run_line(line, parties.agent, parties.control)
+        silence = SilenceWatch(log, clock, parties.control, limit_ms=silence_limit_ms(resolved))
+        await _run_line(line, parties.agent, parties.control, silence)
         wall = WallTime(line_s=round(wall_s(), 6), models_s=round(clock.models_wall_s - models_before_s, 6))
         log.emit(CallEnded, reason=parties.control.reason, detail=parties.control.detail)
         await parties.agent.stop()
@@ -130,6 +132,7 @@ async def _open(
     vad = make_vad(pipeline.vad)
     extra_files: dict[str, str] = {}
     desk, database = await open_desk(resolved, clock, log, on_progress, stack, extra_files, shop.servers)
+    resolved.faults.watch(log, clock)
     watch_cost(resolved, desk, log, lambda why: control.end("max_cost", why))
     mind = await open_caller(resolved, clock, on_progress, stack, shop.servers)
     caller = CallerLeg(
@@ -150,9 +153,9 @@ async def _open(
     agent = PipecatAgent(
         pipeline,
         rate_hz=profile.rate_hz,
-        stt=stt,
+        stt=resolved.faults.stt(stt),
         vad=vad,
-        tts=tts,
+        tts=resolved.faults.tts(tts),
         desk=desk,
         model_name=resolved.model.name,
         clock=clock,
@@ -187,13 +190,14 @@ def _result(
 ) -> CallResult:  # fmt: skip
     """What the call left behind."""
     control, agent, desk = parties.control, parties.agent, parties.desk
+    state, error = final_state(parties.database, control.error)
     return CallResult(
         started_unix_s=opening.unix_s,
         reason=control.reason,
         detail=control.detail,
-        fault=control.error.fault if control.error else None,
+        fault=error.fault if error else None,
         trace=desk.trace(),
-        state=parties.database.dump(),
+        state=state,
         usage=desk.usage(),
         events=log.events,
         transcript=build_transcript(log.events, end_ms=line.recorder.duration_ms),
@@ -212,7 +216,7 @@ def _result(
         caller_usage=parties.mind.usage(),
         wall=wall,
         pace=opening.pace,
-        warnings=opening.warnings,
+        warnings=[*opening.warnings, *resolved.faults.warnings],
         extra_files=parties.extra_files,
     )
 
@@ -224,11 +228,12 @@ def _stt(shop: Workshop, settings: SttSettings, said: SaidLog) -> SttEngine:
     return shop.engine("stt", make_stt, settings)
 
 
-async def _run_line(line: PhoneLine, agent: PipecatAgent, control: CallControl) -> None:
+async def _run_line(line: PhoneLine, agent: PipecatAgent, control: CallControl, silence: SilenceWatch) -> None:
     """Run the line until the call is over, whoever ends it."""
     agent.greet()
     running = asyncio.create_task(line.run(), name="line")
     over = asyncio.create_task(control.wait(), name="call-over")
+    watch = asyncio.create_task(silence.run(), name="silence")
     try:
         await asyncio.wait({running, over}, return_when=asyncio.FIRST_COMPLETED)
         if not running.done():
@@ -239,6 +244,7 @@ async def _run_line(line: PhoneLine, agent: PipecatAgent, control: CallControl) 
         control.fail(error)
     finally:
         over.cancel()
+        watch.cancel()
         if not running.done():
             running.cancel()
             await asyncio.wait({running})

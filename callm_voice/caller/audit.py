@@ -8,6 +8,7 @@ check tells only what no reading of the brief allows:
     invented    it gave a date, number or name of its own that is not in the brief
     never_asked it did not make its request although the desk gave it the floor
     repeated    it said the same words again and again while the desk went on
+    silent      it neither spoke nor left, and the call ended because nobody did
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _COMMON = frozenset(
     {"also", "could", "have", "just", "like", "need", "please", "that", "this", "want", "what", "would"}
 )
 
-FaultKind = Literal["forbidden", "left_early", "invented", "never_asked", "repeated"]
+FaultKind = Literal["forbidden", "left_early", "invented", "never_asked", "repeated", "silent"]
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ def audit_caller(
         *(CallerFault("invented", reason, at_ms) for reason, at_ms in _invented(brief, script, turns)),
         *call.never_asked(left=left),
         *call.repeated(),
+        *([CallerFault("silent", f"neither spoke nor left ({detail})")] if end_reason == "silence" else []),
     ]
     return tuple(found)
 

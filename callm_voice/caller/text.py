@@ -49,6 +49,7 @@ async def talk(
     agent_turn: AgentTurn,
     *,
     max_turns: int,
+    silence_limit_ms: int = SILENCE_LIMIT_MS,
     on_turn: Callable[[TextTurn], None] | None = None,
 ) -> TextDialogue:
     """Hold a call until the caller leaves.
@@ -57,6 +58,7 @@ async def talk(
 
     Args:
         max_turns: of the caller's.
+        silence_limit_ms: after so much silence nobody will ever speak, and the call ends with `silence`.
         on_turn: told of each turn as it happens.
 
     Raises:
@@ -78,11 +80,12 @@ async def talk(
             await caller.heard(words, interrupted=True)
             say: CallerAction = plan.say
         else:
-            say = await _decide(caller, words, notes)
+            say = await _decide(caller, words, notes, silence_limit_ms)
         if isinstance(say, HangUp):
             return TextDialogue(tuple(turns), "caller_hangup", say.why, tuple(notes))
         if not isinstance(say, Say):
-            return TextDialogue(tuple(turns), "silence", say.why, tuple(notes))
+            silent_s = silence_limit_ms / 1000
+            return TextDialogue(tuple(turns), "silence", f"nobody spoke for {silent_s:g} s", tuple(notes))
         caller.said(say.text, beat=say.beat)
         add(TextTurn("caller", say.text, beat=say.beat, why=say.why))
         if say.hang_up_after:
@@ -92,11 +95,11 @@ async def talk(
     return TextDialogue(tuple(turns), "max_turns", f"the caller took {max_turns} turns", tuple(notes))
 
 
-async def _decide(caller: Caller, words: str, notes: list[str]) -> CallerAction:
+async def _decide(caller: Caller, words: str, notes: list[str], limit_ms: int) -> CallerAction:
     """The caller's next words, or its leaving, after as much silence as it lets pass."""
     action = await caller.heard(words)
     silent_ms = 0
-    while isinstance(action, Wait) and silent_ms < SILENCE_LIMIT_MS:
+    while isinstance(action, Wait) and silent_ms < limit_ms:
         if silent_ms == 0:
             notes.append(f"waits: {action.why}")
         silent_ms += SILENCE_STEP_MS

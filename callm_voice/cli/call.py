@@ -8,6 +8,7 @@ import typer
 from pydantic import ValidationError
 
 from callm_voice.bench.callspec import CallSpec
+from callm_voice.bench.faults import FAULT_HELP
 from callm_voice.cli.common import JSON_OPTION, err, out, print_json, say
 from callm_voice.core.errors import UsageError
 from callm_voice.core.record import CallRecord
@@ -25,6 +26,7 @@ def call(
     trial: int = typer.Option(1, min=1, help="Number of the attempt; names the folder"),
     pace: str = typer.Option("real", help="`real`: wall time. `fast`: skips dead air, measures the model for real"),
     out_dir: Path = typer.Option(Path("runs/single"), "--out", help="Run folder"),
+    fault: str | None = typer.Option(None, help=FAULT_HELP),
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Make one phone call and score it.
@@ -35,11 +37,13 @@ def call(
 
     `callm-voice call --task healthcare/C5-H1 --model openai:http://127.0.0.1:8000/v1#my-model --line pstn-g711a --json`
 
+    `callm-voice call --task healthcare/C5-H1 --model oracle --pipeline scripted --pace fast --fault llm-429@3`
+
     Exits with 0 if the call passed, 1 if it failed, 3 if it is invalid.
     """
     spec = call_spec(
         task=task, model=model, pipeline=pipeline, line=line, caller=caller, seed=seed, trial=trial, pace=pace,
-        run_dir=out_dir,
+        run_dir=out_dir, fault=fault,
     )  # fmt: skip
     record, folder = make_call(spec)
     if as_json:

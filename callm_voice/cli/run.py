@@ -40,6 +40,9 @@ def run(
     engine: str = typer.Option("local", help="`local`: processes here. `ray` or `ray:ADDRESS`: Ray tasks"),
     cpus_per_call: float = typer.Option(1.0, min=0, help="Ray: processors that a call takes"),
     gpus_per_call: float = typer.Option(0.0, min=0, help="Ray: share of a GPU that a call takes"),
+    fault: str | None = typer.Option(
+        None, help="Put a fault into the first attempt at each call, as `callm-voice call --fault` does; no measurement"
+    ),
     extend: bool = typer.Option(False, "--extend", help="Add calls to the run that is there; none is changed"),
     dry_run: bool = typer.Option(False, "--dry-run", help="Check everything, show the plan, write nothing"),
     as_json: bool = JSON_OPTION,
@@ -59,6 +62,7 @@ def run(
     Exits with 0 if every trial has a verdict, 1 if trials are left (cost cap, attempts used up), 2 for a mistake in the
     command or another plan in the folder, 3 if this machine lacks something.
     """
+    from callm_voice.bench.faults import parse_fault
     from callm_voice.bench.run.session import EngineOptions, now_utc, run_args, settled_plan, work_off
     from callm_voice.bench.run.status import status
     from callm_voice.bench.run.store import open_store
@@ -78,8 +82,9 @@ def run(
             }
         )  # fmt: skip
     options = EngineOptions(
-        engine=engine, workers=_workers(workers), cpus_per_call=cpus_per_call, gpus_per_call=gpus_per_call
-    )
+        engine=engine, workers=_workers(workers), cpus_per_call=cpus_per_call, gpus_per_call=gpus_per_call,
+        fault=str(parse_fault(fault)) if fault else None,
+    )  # fmt: skip
     store = open_store(out_dir)
     clock = RealClock()
     try:

@@ -66,6 +66,8 @@ class RealClock:
     def __init__(self, *, threads: int = 4) -> None:
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="callm-engine")
         self.in_flight: Counter[str] = Counter()
+        self.date_jump_s = 0.0
+        """How far the date has been moved since (an injected fault); monotonic times know nothing of it."""
         self._models = 0
         self._models_wall_s = 0.0
         self._models_since_s = 0.0
@@ -74,7 +76,7 @@ class RealClock:
         return _monotonic_s()
 
     def unix_s(self) -> float:
-        return _unix_s()
+        return _unix_s() + self.date_jump_s
 
     async def sleep_until(self, t_s: float) -> None:
         await asyncio.sleep(max(0.0, t_s - self.now_s()))

@@ -123,7 +123,7 @@ class _PatchedTime:
         return self.clock.carried_s + self.clock.skipped_s
 
     def date_shift_s(self) -> float:
-        return self.clock.skipped_s
+        return self.clock.skipped_s + self.clock.date_jump_s
 
 
 _patched: _PatchedTime | None = None

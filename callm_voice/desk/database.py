@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from callm_voice.core.errors import ConfigError, HarnessError
+from callm_voice.core.errors import ConfigError, HarnessError, Stage
 from callm_voice.core.runfolder import disk_errors
 from verifier.trace import Row, State
 
@@ -23,12 +23,21 @@ _TIME_VALUE_AT = {"date": 0, "time": 0, "datetime": 0, "julianday": 0, "unixepoc
 _NOT_REPEATABLE = frozenset({"random", "randomblob", "load_extension"})
 _REAL_CLOCK_WORDS = re.compile(r"\bCURRENT_(?:TIMESTAMP|DATE|TIME)\b", re.IGNORECASE)
 _SQL_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+BUSY_S = 1.0
+"""How long a lock of somebody else's is waited for; nobody else has any business in a call's database."""
+_UNAVAILABLE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 _READING_PRAGMAS = frozenset(
     {"table_info", "table_xinfo", "table_list", "index_list", "index_info", "foreign_key_list", "foreign_key_check"}
 )
 _TOOL_MAY = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE})
 _TOOL_MAY_WRITE = frozenset({sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE})
 _NEVER = frozenset({sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH, sqlite3.SQLITE_CREATE_VTABLE})
+
+
+class DatabaseUnavailableError(HarnessError):
+    """The call's own database cannot be used: locked, or its disk is full. No fault of the model's or the pack's."""
+
+    default_stage: Stage = "desk"
 
 
 class CallDatabase:
@@ -49,7 +58,11 @@ class CallDatabase:
         self.now = now
         self._mode: Literal["open", "own", "tool"] = "open"
         self.connection = sqlite3.connect(
-            path or ":memory:", isolation_level=None, check_same_thread=False, cached_statements=0
+            path or ":memory:",
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=0,
+            timeout=BUSY_S,
         )
         if image and path is None:
             self.connection.deserialize(image)
@@ -68,23 +81,32 @@ class CallDatabase:
         Raises:
             sqlite3.Error: the commit failed (a deferred constraint); nothing is kept.
             HarnessError: the block ended the transaction itself (`INSERT OR ROLLBACK`).
+            DatabaseUnavailableError: the file is locked or its disk is full.
         """
-        self.connection.execute("BEGIN IMMEDIATE")
+        with _unavailable():
+            self.connection.execute("BEGIN IMMEDIATE")
         self._mode = "tool"
         try:
-            yield self.connection
+            with _unavailable():
+                yield self.connection
             self._mode = "own"
             if not self.connection.in_transaction:
                 raise HarnessError("the tool ended its own transaction", stage="desk")
-            self.connection.execute("COMMIT")
+            with _unavailable():
+                self.connection.execute("COMMIT")
         finally:
             self._mode = "own"
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
 
     def dump(self) -> State:
-        """All tables in the order of the schema; rows by rowid, or by primary key where there is no rowid."""
-        return {table: self._rows(table) for table in self.tables()}
+        """All tables in the order of the schema; rows by rowid, or by primary key where there is no rowid.
+
+        Raises:
+            DatabaseUnavailableError: it cannot be read.
+        """
+        with _unavailable():
+            return {table: self._rows(table) for table in self.tables()}
 
     def tables(self) -> dict[str, list[str]]:
         """User tables in the order of the schema → their columns."""
@@ -203,6 +225,17 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
             space = len(statement) - len(statement.lstrip())
             yield text.count("\n", 0, begin + space) + 1, statement
             begin = end
+
+
+@contextmanager
+def _unavailable() -> Iterator[None]:
+    """Map what SQLite says about a lock or the disk (sqlite.org/rescode.html)."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in _UNAVAILABLE:
+            raise
+        raise DatabaseUnavailableError(f"the call's database cannot be used: {error}") from error
 
 
 def _constant(value: str) -> Callable[[], str]:

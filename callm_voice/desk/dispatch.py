@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from callm_voice.desk.arguments import shown
-from callm_voice.desk.database import CallDatabase
+from callm_voice.desk.database import CallDatabase, DatabaseUnavailableError
 from callm_voice.desk.formats import TransferSpec
 from callm_voice.desk.toolkit import ToolContext, envelope, iso
 from callm_voice.desk.tools import TRANSFER_PREFIX, BadArguments, Tool
@@ -61,6 +61,9 @@ class Dispatcher:
 
         Args:
             unparsed: why the arguments could not be parsed, if they could not.
+
+        Raises:
+            DatabaseUnavailableError: the call's database cannot be used.
         """
         if name.startswith(TRANSFER_PREFIX):
             return _transfer(role, name.removeprefix(TRANSFER_PREFIX), args, unparsed)
@@ -89,6 +92,8 @@ class Dispatcher:
             with self._database.transaction() as connection:
                 context = ToolContext(connection, self._database.now, self.session, role.name, self._key)
                 output = self._checked(tool.function(context, **values))
+        except DatabaseUnavailableError:
+            raise
         except Exception as error:  # noqa: BLE001 - the boundary to a pack's own code; mapped here, once
             self.session.clear()
             self.session.update(before)

@@ -28,6 +28,9 @@ from callm_voice.llm.types import (
 from callm_voice.llm.usage import UsageTaker
 
 _DONE = "[DONE]"
+MAX_ANSWER_CHARS = 10_000
+"""Of text and tool arguments in one answer: ten minutes of speech. A model that goes on is cut there, as a server cuts
+it at `max_tokens`: no limit of time ends an answer that keeps coming."""
 
 
 class StreamParser:
@@ -49,6 +52,7 @@ class StreamParser:
         self._response_id = ""
         self._reason: str | None = None
         self._seen_data = self._seen_delta = False
+        self._answer_chars = 0
         self.finished = False
         """`Finished` was given; nothing may follow."""
         self.first_token_s: float | None = None
@@ -90,6 +94,10 @@ class StreamParser:
                 events += self._finish(t_s)
             elif event.data.strip():
                 events += self._take(event)
+                if self._answer_chars > MAX_ANSWER_CHARS:
+                    self._reason = "length"
+                    self._note(f"cut after {MAX_ANSWER_CHARS} characters")
+                    events += self._finish(t_s)
         return events
 
     def _take(self, event: SseEvent) -> list[StreamEvent]:
@@ -161,6 +169,7 @@ class StreamParser:
                 events.append(ReasoningDelta(t_s, text))
                 continue
             self._token(t_s)
+            self._answer_chars += len(text)
             if self._recover is None:
                 events.append(TextDelta(t_s, text))
             else:
@@ -196,6 +205,7 @@ class StreamParser:
             self._seen_delta = True
             self._token(t_s)
             self.last_progress_s = t_s
+            self._answer_chars += len(str((fragment.get("function") or {}).get("arguments") or ""))
             events += self._assembler.feed(fragment, t_s)
         return events
 

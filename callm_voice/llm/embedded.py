@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import importlib.util
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,7 @@ class EmbeddedChatModel:
     async def start(
         cls, spec: EmbeddedSpec, *, name: str, clock: Clock, roles: Sequence[str], on_progress: Progress,
         weights_file: Path | None = None, cache_folder: Path | None = None, servers: ServerPool | None = None,
+        via: Callable[[str], Awaitable[str]] | None = None,
     ) -> EmbeddedChatModel:  # fmt: skip
         """Find the weight, start the server, wait until the model is loaded.
 
@@ -64,6 +65,7 @@ class EmbeddedChatModel:
             weights_file: instead of the listed weight (tests).
             cache_folder: instead of the machine's cache (tests).
             servers: take a running server out of it, which stays when this model is closed.
+            via: see `open_model`.
 
         Raises:
             MissingWeightError, BadWeightError, MissingDependencyError: what is missing, and how to get it.
@@ -93,7 +95,10 @@ class EmbeddedChatModel:
             server = await servers.get(MODULE, options, **shared, for_whom=",".join(roles))
         try:
             cache = PrefixCache(folder, f"{digest}|{server.ready['server']}|{spec.context_tokens}")
-            inner = OpenAiChatModel(_client_spec(spec, int(server.ready["port"])), clock, name=name)
+            client = _client_spec(spec, int(server.ready["port"]))
+            if via is not None:
+                client = client.model_copy(update={"base_url": await via(client.base_url)})
+            inner = OpenAiChatModel(client, clock, name=name)
         except BaseException:
             if servers is None:
                 await server.stop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -35,12 +35,13 @@ class OracleChatModel:
     @classmethod
     async def start(
         cls, spec: OracleSpec, script: Sequence[Mapping[str, Any]], *, name: str, clock: Clock,
-        servers: ServerPool | None = None,
+        servers: ServerPool | None = None, via: Callable[[str], Awaitable[str]] | None = None,
     ) -> OracleChatModel:  # fmt: skip
         """Start the server with a task's dialogue.
 
         Args:
             servers: take a running server out of it, which stays when this model is closed.
+            via: see `open_model`.
 
         Raises:
             UsageError: a step is wrong.
@@ -58,6 +59,7 @@ class OracleChatModel:
         else:
             server = await servers.get(module, options, what=what, clock=clock, ready_s=READY_S)
         base_url = f"http://127.0.0.1:{server.ready['port']}/v1"
+        base_url = await via(base_url) if via is not None else base_url
         inner = OpenAiChatModel(OpenAiSpec(base_url=base_url, model=MODEL_ID, timeouts=spec.timeouts), clock, name=name)
         made = cls(inner, server, clock, pooled=servers is not None)
         if servers is not None:

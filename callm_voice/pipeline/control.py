@@ -37,13 +37,15 @@ class CallControl:
         self._log.emit(
             Failed, stage=error.stage, fault=error.fault, message=error.message, retry_after_s=error.retry_after_s
         )
-        reason: EndReason = "harness_error"
-        if isinstance(error, ModelError):
-            reason = "model_error"
-        elif isinstance(error, EngineError):
-            reason = "engine_error"
-        self.end(reason, error.one_line())
+        self.end(reason_of(error), error.one_line())
 
     async def wait(self) -> None:
         """Return when the call is over."""
         await self._over.wait()
+
+
+def reason_of(error: CallmError) -> EndReason:
+    """Why a call ended that `error` broke."""
+    if isinstance(error, ModelError):
+        return "model_error"
+    return "engine_error" if isinstance(error, EngineError) else "harness_error"

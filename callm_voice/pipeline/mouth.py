@@ -9,7 +9,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from callm_voice.audio.resample import resample_whole
 from callm_voice.core.clock import Clock
-from callm_voice.core.errors import CallmError
+from callm_voice.core.errors import CallmError, EngineError
 from callm_voice.core.events import EventLog, SentenceReady, TtsFirstAudio
 from callm_voice.pipeline.control import CallControl
 from callm_voice.pipeline.floor import Floor
@@ -20,6 +20,8 @@ from callm_voice.speech.sentences import SentenceSplitter
 
 SILENCE_BELOW = 200
 """Samples under this (int16, about -44 dBov) count as leading silence of a synthesis."""
+SOUND_FROM = 33
+"""A sentence whose samples all lie under this (int16, -60 dBov) was not spoken: its voice is broken."""
 
 
 class Sentences(FrameProcessor):
@@ -115,7 +117,10 @@ class Voice(FrameProcessor):
         await self.push_frame(SentenceAudioFrame(sentence=frame, pcm=pcm))
 
     def _synthesise(self, spoken: str) -> Pcm:
-        return resample_whole(self._engine.synthesise(spoken), self._engine.rate_hz, self._rate_hz)
+        pcm = resample_whole(self._engine.synthesise(spoken), self._engine.rate_hz, self._rate_hz)
+        if abs(pcm.astype("int32")).max(initial=0) < SOUND_FROM:
+            raise EngineError(f"the agent's voice gave silence for {spoken[:80]!r}", stage="tts")
+        return pcm
 
 
 class LineOutput(FrameProcessor):

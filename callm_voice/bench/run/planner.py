@@ -12,7 +12,7 @@ from callm_voice.bench.callspec import TEXT_LINE
 from callm_voice.bench.run.executor import Executor, Job, JobError, JobResult
 from callm_voice.bench.run.ledger import Ledger, Standing
 from callm_voice.bench.run.outcomes import Backoff, invalid_record
-from callm_voice.bench.run.plan import PLAN_FILE, PlannedCall, RunPlan
+from callm_voice.bench.run.plan import PLAN_FILE, RunPlan
 from callm_voice.bench.run.store import Store
 from callm_voice.bench.runfile import note_call
 from callm_voice.core.clock import RealClock, stopwatch, utc_stamp
@@ -45,13 +45,22 @@ class Planner:
 
     Args:
         on_change: told after every attempt, and when a call is handed out.
+        fault: put into the first attempt at each call; the next ones go unharmed.
     """
 
     def __init__(
-        self, store: Store, plan: RunPlan, ledger: Ledger, executor: Executor, clock: RealClock, on_change: Listener
+        self,
+        store: Store,
+        plan: RunPlan,
+        ledger: Ledger,
+        executor: Executor,
+        clock: RealClock,
+        on_change: Listener,
+        *,
+        fault: str | None = None,
     ) -> None:
         self._store, self._plan, self._ledger, self._executor = store, plan, ledger, executor
-        self._clock, self._on_change = clock, on_change
+        self._clock, self._on_change, self._fault = clock, on_change, fault
         self._since_s = stopwatch()
         self._queue: deque[Standing] = deque(
             standing for standing in ledger.standings.values() if standing.status == "open" and not standing.used_up
@@ -101,14 +110,16 @@ class Planner:
             if ready is None:
                 return
             self._queue.remove(ready)
-            self._executor.submit(self._job(ready.call))
+            self._executor.submit(self._job(ready))
             self._tell(None)
 
-    def _job(self, call: PlannedCall) -> Job:
-        args = self._plan.args
+    def _job(self, standing: Standing) -> Job:
+        args, call = self._plan.args, standing.call
         by_line_s = TEXT_CALL_S if call.line == TEXT_LINE else self._plan.max_duration_s * 1.2 + 60
         call_s = args.deadline_s or by_line_s
         spec = self._plan.spec(call, self._run_dir)
+        if self._fault is not None and not standing.attempts:
+            spec = spec.model_copy(update={"fault": self._fault})
         return Job(call.id, spec, self._plan.packs[call.pack].hash, setup_s=args.deadline_s or SETUP_S, call_s=call_s)
 
     def _cost_cap_reached(self) -> bool:

@@ -44,6 +44,8 @@ class EngineOptions:
     """None: `auto`."""
     cpus_per_call: float = 1.0
     gpus_per_call: float = 0.0
+    fault: str | None = None
+    """Put into the first attempt at each call."""
 
 
 def load_plan(store: Store) -> RunPlan | None:
@@ -147,7 +149,7 @@ def work_off(
         _move_superseded(store, plan)
         ledger = Ledger(store, plan)
         with closing(make_executor(options, plan, store, lock)) as executor:
-            planner = Planner(store, plan, ledger, executor, clock, on_change)
+            planner = Planner(store, plan, ledger, executor, clock, on_change, fault=options.fault)
             snapshot = planner.run()
             return snapshot, planner.stopped_by_cost and snapshot.done + snapshot.used_up < snapshot.total
 
