@@ -144,6 +144,7 @@ def wer(
     voices: str | None = typer.Option(None, help="Voices, with commas; all of `callm-voice voices` if not given"),
     models: str = typer.Option("base", help="Whisper models, with commas: base, a folder, or hub:NAME"),
     limit: int | None = typer.Option(None, min=1, help="Only the first so many utterances"),
+    sounds: int | None = typer.Option(None, min=0, help="Only the first so many sounds without speech; 0: none"),
     utterances: Path | None = typer.Option(None, help="Your own utterances, in the form of the shipped file"),
     device: str = typer.Option("cpu", help="cpu or cuda"),
     workers: int | None = typer.Option(None, min=1, help="Processes; one for each core if not given"),
@@ -183,6 +184,7 @@ def wer(
         voices=names("--voices", voices),
         models=names("--models", models),
         limit=limit,
+        sounds=sounds,
         device=device,
         seed=seed,
     )

@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+from typer.testing import CliRunner
 
 from callm_voice.audio.anyfile import read_any
 from callm_voice.cli.line import check_target, names
+from callm_voice.cli.main import app
 from callm_voice.core.errors import ConfigError, UsageError
 from callm_voice.line.apply import apply_profile
 from callm_voice.line.delay import measured_delay_ms
@@ -106,3 +108,44 @@ def test_plots_are_drawn_and_small(tmp_path: Path) -> None:
     written = write_doc_plots(phrase(8000, 1.0), 8000, tmp_path, profiles=profiles)
     assert [path.name for path in written] == ["line-spectrograms.png", "line-losses.png"]
     assert all(path.read_bytes().startswith(b"\x89PNG") and path.stat().st_size < 400_000 for path in written)
+
+
+def test_what_a_user_gets_wrong_is_refused_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("text.wav").write_text("not a sound\n")
+    soundfile.write("empty.wav", np.zeros(0), 8000)
+    soundfile.write("in.wav", phrase(8000, 0.3), 8000)
+    before = Path("in.wav").read_bytes()
+    wrong = {
+        ("pstn-g711u", "missing.wav", "out.wav"): "missing.wav: cannot be read: No such file",
+        ("pstn-g711u", ".", "out.wav"): "cannot be read: Is a directory",
+        ("pstn-g711u", "text.wav", "out.wav"): "text.wav: not a sound file that can be read",
+        ("pstn-g711u", "empty.wav", "out.wav"): "empty.wav: there is no sound in it",
+        ("nothing", "in.wav", "out.wav"): "no line profile named 'nothing'; known: clean-16k",
+        ("pstn-g711u", "in.wav", "out.mp3"): "out.mp3: sound is written as .wav or .flac",
+        ("pstn-g711u", "in.wav", "in.wav"): "in.wav is the file that is read",
+    }
+    for (profile, source, target), message in wrong.items():
+        ran = CliRunner().invoke(app, ["line", "apply", "--profile", profile, source, target])
+        assert isinstance(ran.exception, UsageError), (source, target, ran.exception)
+        assert message in ran.exception.one_line()
+    assert not list(tmp_path.glob("out.*"))
+    assert Path("in.wav").read_bytes() == before
+
+
+def test_options_that_do_not_go_together_are_refused() -> None:
+    wrong = {
+        ("hear",): "either --profile or --all",
+        ("hear", "--all", "--profile", "worst"): "either --profile or --all",
+        ("hear", "--profile", "worst", "--text", "..."): "nothing to say",
+        ("hear", "--profile", "worst", "--voice", "jim"): "no voice named 'jim'",
+        ("wer", "--device", "tpu"): "expected cpu or cuda",
+        ("wer", "--voices", "joe,jim"): "no voice named 'jim'",
+        ("wer", "--utterances", "none.yaml"): "none.yaml: cannot be read",
+    }
+    for args, message in wrong.items():
+        ran = CliRunner().invoke(app, ["line", *args])
+        assert isinstance(ran.exception, UsageError), (args, ran.exception)
+        assert message in ran.exception.one_line()

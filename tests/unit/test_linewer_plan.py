@@ -55,6 +55,8 @@ def test_the_whole_plan_is_everything_once() -> None:
     plan = make_plan(SHIPPED, profiles=["clean-16k"], voices=["joe", "heart"], models=["base", "tiny.en"], limit=5)
     keys = [what.key for what in plan.listenings()]
     assert len(keys) == len(set(keys)) == 2 * (2 * 5 + len(nonspeech.names()))
+    fewer = make_plan(SHIPPED, profiles=["clean-16k"], voices=["joe", "heart"], limit=5, sounds=3)
+    assert [what.sound for what in fewer.listenings() if what.voice is None] == list(nonspeech.names()[:3])
 
 
 def test_a_key_follows_what_shapes_the_outcome_and_nothing_else() -> None:

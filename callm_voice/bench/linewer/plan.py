@@ -50,16 +50,18 @@ class WerPlan:
     profiles: tuple[LineProfile, ...]
     models: tuple[WhisperSettings, ...]
     seed: int = 1
+    sounds: tuple[str, ...] = nonspeech.names()
+    """Without speech."""
 
     def listenings(self) -> Iterator[Listening]:
         """In order: the first pass, with the sounds without speech spread over it, then the other passes."""
-        clips, utterances = nonspeech.names(), self.utterances.utterances
+        utterances = self.utterances.utterances
         for number in range(len(self.voices)):
             for place, utterance in enumerate(utterances):
                 yield from self._everywhere(utterance.id, utterance, self.voices[(place + number) % len(self.voices)])
                 if number == 0:
-                    share = [len(clips) * n // len(utterances) for n in (place, place + 1)]
-                    for name in clips[share[0] : share[1]]:
+                    share = [len(self.sounds) * n // len(utterances) for n in (place, place + 1)]
+                    for name in self.sounds[share[0] : share[1]]:
                         yield from self._everywhere(name)
 
     def _everywhere(
@@ -93,6 +95,7 @@ def make_plan(
     voices: list[str] | None = None,
     models: list[str] | None = None,
     limit: int | None = None,
+    sounds: int | None = None,
     device: str = "cpu",
     seed: int = 1,
 ) -> WerPlan:
@@ -100,6 +103,7 @@ def make_plan(
 
     Args:
         limit: only the first so many utterances.
+        sounds: only the first so many sounds without speech.
 
     Raises:
         NotFoundError: a profile or a voice is not known.
@@ -116,6 +120,7 @@ def make_plan(
         profiles=tuple(load_profile(name) for name in profiles) if profiles else tuple(all_profiles()),
         models=tuple(_settings(model, device) for model in models or ["base"]),
         seed=seed,
+        sounds=nonspeech.names()[:sounds],
     )
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from callm_voice.bench.linewer import nonspeech
 from callm_voice.bench.linewer.entities import arrived
 from callm_voice.bench.linewer.listen import Heard
 from callm_voice.bench.linewer.plan import WerPlan
@@ -166,7 +165,7 @@ class _Cells:
             entities={kind: Count(of=len(kinds[kind]), count=sum(kinds[kind])) for kind in KINDS if kinds[kind]},
             entity_accuracy=self._accuracy(mine),
             empty=sum(not s.row.text for s in mine),
-            non_speech=_non_speech(quiet),
+            non_speech=_non_speech(quiet, len(self._plan.sounds)),
             cpu_per_audio=_median(s.row.cpu_ms / s.row.audio_ms for s in mine),
             wall_per_audio=_median(s.row.decode_ms / s.row.audio_ms for s in mine),
         )
@@ -203,10 +202,10 @@ class _Cells:
         return bootstrap(groups.values(), self._seed)
 
 
-def _non_speech(rows: Sequence[Heard]) -> NonSpeech:
+def _non_speech(rows: Sequence[Heard], planned: int) -> NonSpeech:
     texts = {row.sound: row.text for row in rows if row.text}
     return NonSpeech(
-        planned=len(nonspeech.names()),
+        planned=planned,
         heard=len(rows),
         with_text=len(texts),
         with_raw_text=sum(bool(row.raw) for row in rows),
