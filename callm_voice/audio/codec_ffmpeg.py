@@ -14,6 +14,7 @@ import numpy as np
 from av.audio.codeccontext import AudioCodecContext
 from av.error import FFmpegError
 
+from callm_voice.audio.amr_library import AmrDecoder, AmrEncoder, amr_library
 from callm_voice.audio.pcm import Pcm
 from callm_voice.core.errors import EngineError, SetupError
 
@@ -60,7 +61,8 @@ class FfmpegEncoder:
         self._buffer[:] = frame
         self._frame.pts = None
         try:
-            return b"".join(bytes(packet) for packet in self._context.encode(self._frame))
+            packets = self._context.encode(self._frame)
+            return bytes(packets[0]) if len(packets) == 1 else b"".join(map(bytes, packets))
         except FFmpegError as error:
             raise EngineError(f"{self._name}: a packet cannot be encoded: {error}", stage="line") from error
 
@@ -129,6 +131,7 @@ AMR_MODES = {
     "12.2": 31,
 }
 """kbit/s -> bytes of speech data in one frame, in the order of the frame types 0 to 7 (3GPP TS 26.101 table 1a)."""
+_AMR_OF_FFMPEG = "libopencore_amrnb"
 _NO_CMR = b"\xf0"
 """Codec mode request 15: none (RFC 4867 §4.3.1)."""
 _NO_DATA = b"\x7c"
@@ -151,10 +154,17 @@ class Amr:
 
     def __init__(self, mode: str) -> None:
         self.mode: str | None = mode
-        self._encoder = FfmpegEncoder("libopencore_amrnb", self.rate_hz, bits_per_s=round(float(mode) * 1000))
-        self._decoder = FfmpegDecoder("libopencore_amrnb", self.rate_hz)
+        library = amr_library()
+        self._encoder: AmrEncoder | FfmpegEncoder
+        self._decoder: AmrDecoder | FfmpegDecoder
+        if library is not None:
+            self._encoder, self._decoder = AmrEncoder(library, list(AMR_MODES).index(mode)), AmrDecoder(library)
+        else:
+            self._encoder = FfmpegEncoder(_AMR_OF_FFMPEG, self.rate_hz, bits_per_s=round(float(mode) * 1000))
+            self._decoder = FfmpegDecoder(_AMR_OF_FFMPEG, self.rate_hz)
 
     def encode(self, frame: Pcm) -> bytes:
+        need_one_packet(_AMR_OF_FFMPEG, frame, 160)
         return _NO_CMR + self._encoder.encode(frame)
 
     def decode(self, payload: bytes) -> Pcm:

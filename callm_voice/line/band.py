@@ -44,7 +44,7 @@ class BandFilter:
 
     def process(self, frame: Pcm) -> Pcm:
         """The filtered (samples,) int16, as many as went in."""
-        silent = not frame.any()
+        silent = not np.count_nonzero(frame)
         if frame.size == 0 or (silent and self._at_rest):
             return np.zeros(frame.size, dtype=np.int16)
         out = self._filter(frame)

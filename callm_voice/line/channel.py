@@ -133,9 +133,8 @@ class Channel:
         if self.packet_samples is not None and frame.size != self.packet_samples:
             raise HarnessError(f"a packet of {self.packet_samples} samples, not {frame.size}", stage="line")
         if self.microphone is not None:
-            shut = np.zeros_like(frame)
-            room = self.microphone.process(shut if past_microphone else frame, far)  # its time goes on all the same
-            frame = frame if past_microphone else room
+            room = self.microphone.process(np.zeros_like(frame) if past_microphone else frame, far)
+            frame = frame if past_microphone else room  # the microphone's time goes on all the same
         for stage in self._stages:
             frame = stage.process(frame)
         return frame

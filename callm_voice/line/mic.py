@@ -147,7 +147,7 @@ class _Leveller:
         return np.asarray(out)
 
     def _measure(self, meter: SpeechLevelMeter, sound: Samples) -> None:
-        self._silent_packets = 0 if sound.any() else self._silent_packets + 1
+        self._silent_packets = 0 if np.count_nonzero(sound) else self._silent_packets + 1
         if self._silent_packets > _REST_PACKETS:
             return
         self._unmeasured.append(sound)

@@ -62,23 +62,25 @@ class Convolver:
         self._samples = samples
         self._parts = max(-(-response.size // samples) for response in responses)
         padded = [np.pad(response, (0, self._parts * samples - response.size)) for response in responses]
-        spectra = np.fft.rfft(np.reshape(padded, (len(responses), self._parts, samples)), 2 * samples)
-        self._spectra = np.concatenate([spectra, spectra], axis=1)
-        """Twice in a row, so that a slice of it goes with `_past` wherever that begins."""
-        self._past = np.zeros_like(spectra)
+        spectra = np.fft.rfft(np.reshape(padded, (len(responses), self._parts, samples)), 2 * samples).conj()
+        self._spectra = np.ascontiguousarray(np.moveaxis(np.concatenate([spectra, spectra], axis=1), 1, 2))
+        """Shape (responses, frequencies, parts): conjugates, as `np.vecdot` takes its first argument's. All parts twice
+        in a row, so that a slice of them goes with `_past` wherever that begins."""
+        self._past = np.zeros((*self._spectra.shape[:2], self._parts), dtype=np.complex128)
         """Spectra of the last packets, each with the one before it, in a ring that runs backwards."""
         self._newest = 0
         self._window: Samples = np.zeros((len(responses), 2 * samples))
+        self._spectrum = np.zeros(self._spectra.shape[:2], dtype=np.complex128)
         self._silent_packets = self._parts + 1
 
     def process(self, frames: Samples) -> Samples:
         """The convolved packets, shape (signals, samples) as what goes in."""
-        self._silent_packets = 0 if frames.any() else self._silent_packets + 1
+        self._silent_packets = 0 if np.count_nonzero(frames) else self._silent_packets + 1
         if self._silent_packets > self._parts + 1:
             return np.zeros_like(frames)
         self._window[:, : self._samples] = self._window[:, self._samples :]
         self._window[:, self._samples :] = frames
         self._newest = (self._newest - 1) % self._parts
-        self._past[:, self._newest] = np.fft.rfft(self._window)
-        spectra = self._spectra[:, self._parts - self._newest : 2 * self._parts - self._newest]
-        return np.asarray(np.fft.irfft(np.einsum("kpf,kpf->kf", spectra, self._past))[:, self._samples :])
+        self._past[..., self._newest] = np.fft.rfft(self._window, out=self._spectrum)
+        spectra = self._spectra[..., self._parts - self._newest : 2 * self._parts - self._newest]
+        return np.asarray(np.fft.irfft(np.vecdot(spectra, self._past))[:, self._samples :])

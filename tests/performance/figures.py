@@ -107,7 +107,7 @@ FIGURES = (
         "line_worst_cpu_share", "", 0.02, "lower",
         "Processor time of one direction of the line profile `worst` (hands-free in a café, AMR 4.75 and G.711, "
         "losses, jitter) over the time of its sound: a minute, half of it speech, the echo of the other side "
-        "included. The least of three runs.",
+        "included. The least of five runs, second by second.",
     ),
 )  # fmt: skip
 BY_NAME = {figure.name: figure for figure in FIGURES}
