@@ -19,6 +19,7 @@ from callm_voice.core.record import CallConfig, CallRecord, EngineInfo, Outcome,
 from callm_voice.line.leg import PTIME_MS
 from callm_voice.line.recorder import Recorder
 from callm_voice.llm.prices import cost_usd, price_source, total_cost_usd
+from callm_voice.probes.harness import why_broken
 from callm_voice.probes.latency import summarise
 from verifier.trace import State, Trace
 from verifier.verdict import Verdict
@@ -115,7 +116,8 @@ def _with_price_source(
 
 
 def judge(resolved: ResolvedCall, result: CallResult) -> tuple[Outcome, Verdict | None]:
-    """A call that something of ours or around us broke is neither pass nor fail; every other call has a verdict."""
+    """A call that something of ours or around us broke, or that we were too slow for, is neither pass nor fail; every
+    other call has a verdict."""
     if result.fault is not None:
         kind: Literal["harness", "infrastructure"] = "infrastructure" if result.fault == "infrastructure" else "harness"
         asked_s = next((e.retry_after_s for e in result.events if isinstance(e, Failed) and e.retry_after_s), None)
@@ -123,6 +125,8 @@ def judge(resolved: ResolvedCall, result: CallResult) -> tuple[Outcome, Verdict 
             status="invalid", invalid_kind=kind, end_reason=result.reason, detail=result.detail, retry_after_s=asked_s
         )
         return outcome, None
+    if broken := why_broken(result.events):
+        return Outcome(status="invalid", invalid_kind="harness", end_reason=result.reason, detail=broken), None
     faults = audit_caller(
         resolved.task.brief, result.transcript, caller=resolved.spec.caller, end_reason=result.reason,
         detail=result.detail,

@@ -1,11 +1,13 @@
-"""How late the harness itself was in one call, and from where on its figures are no longer the model's."""
+"""How late the harness itself was in one call, and from where on its figures, or its verdict, are not the model's."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from callm_voice.core.events import LineEnded
+from callm_voice.core.events import Event, LineEnded
 from callm_voice.core.latency import HarnessLag, LineDelay
+from callm_voice.probes.dead_air import dead_airs
 from callm_voice.probes.spans import PACKET_MS
 
 
@@ -24,6 +26,9 @@ class LagLimits:
 
 
 DEFAULT_LIMITS = LagLimits()
+BROKEN_LATE_SHARE = 0.5
+"""Share of late ticks from where on a call is no telephone call any more and has no verdict. Late ticks lose no sound:
+calls with a third of them late still had sound verdicts, so this is the backstop and `dead_airs` the rule."""
 
 
 def harness_lag(lag: LineEnded | None) -> HarnessLag:
@@ -70,4 +75,25 @@ def why_invalid(lag: LineEnded | None, limits: LagLimits) -> str | None:
         return f"harness lag: P99 of the event loop was {lag.loop_lag_p99_ms:.1f} ms, limit {limits.loop_p99_ms:g} ms"
     if lag.caller_underruns is not None and lag.caller_underruns > limits.caller_underruns:
         return f"harness lag: the caller's speech had {lag.caller_underruns} holes, limit {limits.caller_underruns}"
+    return None
+
+
+def why_broken(events: Sequence[Event]) -> str | None:
+    """Why the harness was so late that the call's verdict is not the model's either, or None.
+
+    Args:
+        events: of a call that went over a line, in any order; a call by text has no lag.
+    """
+    lag = next((event for event in reversed(events) if isinstance(event, LineEnded)), None)
+    if lag is None:
+        return None
+    if lag.late_ticks > BROKEN_LATE_SHARE * lag.ticks:
+        share = f"{lag.late_ticks} of {lag.ticks} ticks were late by more than half a packet"
+        return f"harness overload: {share}, limit {BROKEN_LATE_SHARE:.0%}; run fewer workers, or smaller engines"
+    if lag.caller_underruns:
+        return f"harness overload: the caller's speech had {lag.caller_underruns} holes; run fewer workers"
+    waits = dead_airs(events)
+    if waits:
+        longest = max(waits, key=lambda wait: wait.engines_ms)
+        return f"harness overload: {longest.one_line()}; run fewer workers, or smaller engines"
     return None
