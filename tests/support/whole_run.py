@@ -34,9 +34,11 @@ def run_json(out: Path | str, packs: Path | str, models: str, *more: str, env: d
 
 
 def start_run(args: tuple[str, ...], log: Path) -> subprocess.Popen[bytes]:
-    """Start it; its stderr is appended to a file."""
+    """Start it; its stderr is appended to a file. It may keep compiled modules, as everywhere but in a sandbox: a run
+    that is killed often starts many processes, and each would compile the whole product."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with log.open("ab") as file:
-        return subprocess.Popen(command(*args), stdout=subprocess.DEVNULL, stderr=file)
+        return subprocess.Popen(command(*args), stdout=subprocess.DEVNULL, stderr=file, env=env)
 
 
 def children(pid: int) -> list[int]:
@@ -53,12 +55,11 @@ def children(pid: int) -> list[int]:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process of this number runs."""
+    """Whether a process of this number runs (Linux)."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
         return False
-    return "Z" not in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
 
 def board(out: Path) -> Any:
