@@ -220,6 +220,14 @@ def test_losses_between_two_words_are_one_row_and_directions_stay_apart() -> Non
     ]
 
 
+def test_late_ticks_are_one_row_at_the_worst() -> None:
+    late = tuple({"type": "line_lag", "t_ms": 100.0 * n, "tick": 5 * n, "late_ms": ms} for n, ms in ((1, 12), (5, 40)))
+    lines = [line for line in shown(transcript_view(record(), late), width=132).splitlines() if "  late  " in line]
+    assert [line.split(maxsplit=2) for line in lines] == [
+        ["00:00.5", "late", "2 late ticks of the line in this call; the worst, here, by 40 ms"]
+    ]
+
+
 def test_keys_are_shown_as_pressed_and_as_recognised() -> None:
     text = shown(transcript_view(record(), EVENTS))
     assert "pressed 47#" in text
