@@ -57,6 +57,9 @@ _SOMEBODY_ELSE = re.compile(r"\b(?:other|opposing|their|his|her|company|employer
 """A name that is read back may be that of the other side of a case."""
 OWN_LETTERS = 0.7
 """A spelled word that is less similar to the own name is somebody else's."""
+_NUMBER = re.compile(r"\+?[\d .()-]{10,20}")
+"""A telephone number."""
+_ON_FILE = re.compile(r"\b(?:old|older|previous|former|current|currently|so far|until now|on file)\b", re.IGNORECASE)
 _NAMED = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)+")
 
 
@@ -101,6 +104,9 @@ class Facts:
             self._by_kind.setdefault(kind, Fact(kind, value))
         if "name" not in self._by_kind and {"first_name", "last_name"} <= traits.keys():
             self._by_kind["name"] = Fact("name", f"{traits['first_name']} {traits['last_name']}")
+        self._numbers = [
+            f.value for kind, f in self._by_kind.items() if kind not in _KEYS and _NUMBER.fullmatch(f.value.strip())
+        ]
         self._patterns = {
             kind: re.compile(_ASKED.get(kind, rf"\b{re.escape(kind.replace('_', ' '))}\b"), re.IGNORECASE)
             for kind in self._by_kind
@@ -144,8 +150,13 @@ class Facts:
         labelled = kind in _LABEL and re.search(_LABEL[kind], text, re.IGNORECASE) is not None
         if kind == "date_of_birth":
             return _judge_date(value, text, labelled)
-        if kind in ("phone", "zip"):
-            return _judge_digits(value, text, labelled, shortest=4 if kind == "phone" else 5)
+        if kind == "phone":
+            # Another number of the caller's own is no mistake where the agent speaks of the one on file.
+            other = any(_judge_digits(number, text, False, shortest=4) for number in self._numbers)
+            labelled = labelled and not (other and _ON_FILE.search(text))
+            return _judge_digits(value, text, labelled, shortest=4)
+        if kind == "zip":
+            return _judge_digits(value, text, labelled, shortest=5)
         if kind == "name":
             return _judge_name(value, text, labelled)
         said = re.search(rf"\b{re.escape(value)}\b", text, re.IGNORECASE)
