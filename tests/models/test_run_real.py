@@ -55,15 +55,17 @@ def test_an_embedded_model_stays_loaded_and_answers_as_if_it_had_not(tmp_path: P
 
 
 def test_recogniser_and_voices_stay_loaded(tmp_path: Path) -> None:
-    """Both calls of one worker are heard and judged, the second with engines that the first has used."""
+    """Both calls of one worker pass by voice, the second with engines that the first has used. On a machine too busy
+    for a telephone call an attempt is invalid, and is made again; none is a fail."""
     pack = small_pack(tmp_path)
     args = run_args(
-        tmp_path / "run", pack, AT_ONCE, "--trials", "2", "--workers", "1", "--pipeline", "cpu", "--lines", "pstn-g711u"
-    )
+        tmp_path / "run", pack, AT_ONCE, "--trials", "2", "--workers", "1", "--pipeline", "cpu", "--lines",
+        "pstn-g711u", "--invalid-cap", "5",
+    )  # fmt: skip
     made(args, tmp_path / "log")
-    calls = list(calls_of(tmp_path / "run").values())
-    assert len(calls) == 2
-    for call in calls:
-        assert call["outcome"]["status"] in ("pass", "fail"), call["outcome"]
-        assert [turn for turn in call["transcript"] if turn["heard"]], "nothing was heard"
+    invalid = calls_of(tmp_path / "run" / "invalid")
+    print(f"attempts of an overloaded machine: {[call['outcome']['detail'] for call in invalid.values()]}")
+    assert all("harness overload" in call["outcome"]["detail"] for call in invalid.values())
+    calls = list(calls_of(tmp_path / "run" / "calls").values())
+    assert [call["outcome"]["status"] for call in calls] == ["pass", "pass"], (tmp_path / "log").read_text("utf-8")
     assert {call["engines"]["stt"]["engine"] for call in calls} == {"whisper"}
