@@ -17,6 +17,7 @@ from callm_voice.cli import (
     export,
     line,
     models,
+    notebooks,
     packs,
     profile,
     report,
@@ -50,6 +51,7 @@ app.command("show")(show.show)
 app.command("report")(report.report)
 app.command("score")(score.score)
 app.command("export")(export.export)
+app.command("notebooks")(notebooks.notebooks)
 app.command("profile")(profile.profile)
 app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
