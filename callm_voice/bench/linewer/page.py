@@ -14,6 +14,8 @@ from callm_voice.bench.linewer.utterances import KINDS
 from callm_voice.core.errors import CallmError
 
 TARGET = Path("docs/wer-by-profile.md")
+ENOUGH_UTTERANCES = 10
+"""Of one voice, for a rate of its own."""
 HEAD = """# Whisper's errors by line profile
 
 Made by `python -m callm_voice.bench.linewer.page docs/wer-by-profile.json`; a test compares it. How a line works is in
@@ -58,7 +60,7 @@ def page(results: WerResults) -> str:
             _kinds_table(cells),
         ]
         voices = [cell for cell in results.by_voice if cell.model == model and cell.heard]
-        parts += [f"### By voice, {model}", _voices_note(voices, results), _voices_table(voices)]
+        parts += [f"### By voice, {model}", _voices(voices, results)]
     parts += ["## What it says", *_findings(results), _method(results), "## Again", _again()]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
@@ -84,6 +86,11 @@ def _coverage(results: WerResults) -> Iterator[str]:
             f"- {len(heard)} profiles heard {each} of these, in at least {voices} voices: an utterance is said in "
             "another voice in each pass, the same for every profile. So profiles can be compared, voices cannot."
         )
+        if low < results.utterances:
+            lines.append(
+                f"- **That is less than one pass of {results.utterances} utterances**: a start. The intervals are "
+                "wide, and only great differences show."
+            )
     if silent:
         lines.append(f"- Not run at all: {', '.join(f'`{cell.profile}`' for cell in silent)}.")
     quiet = [cell for cell in heard if cell.non_speech.heard < cell.non_speech.planned]
@@ -123,30 +130,29 @@ def _kinds_table(cells: Sequence[Cell]) -> str:
     return _table(["profile", *(WORDS[kind] for kind in KINDS)], rows, right=set(range(1, 9)))
 
 
-def _voices_note(voices: Sequence[VoiceCell], results: WerResults) -> str:
-    if not voices or all(cell.utterances == results.utterances for cell in voices):
-        return "Over all profiles above."
-    return "Over all profiles above. The voices did not all say the same utterances, so they cannot be ranked by this."
-
-
-def _voices_table(voices: Sequence[VoiceCell]) -> str:
+def _voices(voices: Sequence[VoiceCell], results: WerResults) -> str:
+    """A table of the voices that have said enough; they cannot be ranked unless all said the same."""
+    enough = [cell for cell in voices if cell.utterances >= ENOUGH_UTTERANCES]
+    if not enough:
+        return f"No voice has said {ENOUGH_UTTERANCES} utterances yet: too few for a rate. The counts are in the JSON."
+    note = "Over all profiles above."
+    if any(cell.utterances < results.utterances for cell in voices):
+        note += " The voices did not all say the same utterances, so they cannot be ranked by this."
     rows = [
         [
             f"`{cell.voice}`", f"{cell.sex}, {cell.accent}", str(cell.heard), str(cell.utterances), percent(cell.wer),
             percent(cell.entity_accuracy),
         ]
-        for cell in voices
+        for cell in enough
     ]  # fmt: skip
-    return _table(["voice", "what", "heard", "utterances", "WER %", "entities right %"], rows, right={2, 3})
+    head = ["voice", "what", "heard", "utterances", "WER %", "entities right %"]
+    return f"{note}\n\n{_table(head, rows, right={2, 3})}"
 
 
 def _findings(results: WerResults) -> Iterator[str]:
     """Which profiles are worse than the reference by more than chance, and which are not: from the intervals alone."""
     for model in results.models:
-        cells = [cell for cell in results.cells if cell.model == model and cell.over_reference is not None]
-        worse = [c for c in cells if c.over_reference is not None and c.over_reference.low > 0]
-        same = [c for c in cells if c.over_reference is not None and c.over_reference.low <= 0 <= c.over_reference.high]
-        better = [c for c in cells if c.over_reference is not None and c.over_reference.high < 0]
+        worse, same, better = _compared(results, model)
         lines = [f"Against `{results.reference}`, by the interval of the difference, with Whisper {model}:", ""]
         for label, found in (
             ("more errors", worse),
@@ -155,7 +161,7 @@ def _findings(results: WerResults) -> Iterator[str]:
         ):
             if found:
                 lines.append(f"- {label}: {', '.join(f'`{cell.profile}`' for cell in found)}")
-        if cells:
+        if worse or same or better:
             yield "\n".join(lines)
         texts = [
             f"- `{cell.profile}`, {sound}: “{_clip(text)}”"
@@ -166,6 +172,17 @@ def _findings(results: WerResults) -> Iterator[str]:
         if texts:
             yield "Text that came back where nobody spoke (at most twelve are shown):"
             yield "\n".join(texts[:12])
+
+
+def _compared(results: WerResults, model: str) -> tuple[list[Cell], list[Cell], list[Cell]]:
+    """Profiles with more errors than the reference, with none that the interval shows, with fewer."""
+    found: tuple[list[Cell], list[Cell], list[Cell]] = ([], [], [])
+    for cell in results.cells:
+        rate = cell.over_reference
+        if cell.model != model or rate is None or rate.low is None or rate.high is None:
+            continue
+        found[0 if rate.low > 0 else 2 if rate.high < 0 else 1].append(cell)
+    return found
 
 
 def _method(results: WerResults) -> str:
@@ -205,11 +222,19 @@ def _cell(text: str) -> str:
 
 def percent(rate: Rate | None) -> str:
     """`12.3 [9.9, 14.7]`; empty for None."""
-    return "" if rate is None else f"{100 * rate.value:.1f} [{100 * rate.low:.1f}, {100 * rate.high:.1f}]"
+    if rate is None:
+        return ""
+    if rate.low is None or rate.high is None:
+        return f"{100 * rate.value:.1f}"
+    return f"{100 * rate.value:.1f} [{100 * rate.low:.1f}, {100 * rate.high:.1f}]"
 
 
 def _points(rate: Rate | None) -> str:
-    return "" if rate is None else f"{100 * rate.value:+.1f} [{100 * rate.low:+.1f}, {100 * rate.high:+.1f}]"
+    if rate is None:
+        return ""
+    if rate.low is None or rate.high is None:
+        return f"{100 * rate.value:+.1f}"
+    return f"{100 * rate.value:+.1f} [{100 * rate.low:+.1f}, {100 * rate.high:+.1f}]"
 
 
 def _of(count: Count | None) -> str:

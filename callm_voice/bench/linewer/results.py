@@ -20,11 +20,11 @@ class _Model(BaseModel):
 
 
 class Rate(_Model):
-    """A share with its interval."""
+    """A share with its interval; without one where too few utterances were heard for it."""
 
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 class Count(_Model):

@@ -24,6 +24,8 @@ from callm_voice.line.profile import LineProfile
 
 LEVEL = 0.95
 RESAMPLES = 2000
+FEWEST = 5
+"""Utterances that resampling needs: of one it would make a point."""
 REFERENCE = "clean-16k"
 
 
@@ -103,7 +105,8 @@ def score_rows(
 
 
 def bootstrap(groups: Iterable[tuple[float, float]], seed: int) -> Rate | None:
-    """The ratio of two sums over groups, with the percentile interval of resampled groups; None without a denominator.
+    """The ratio of two sums over groups, with the percentile interval of resampled groups if there are `FEWEST`; None
+    without a denominator.
 
     Args:
         groups: (numerator, denominator) of each utterance.
@@ -112,6 +115,8 @@ def bootstrap(groups: Iterable[tuple[float, float]], seed: int) -> Rate | None:
     total = table.sum(axis=0)
     if total[1] == 0:
         return None
+    if len(table) < FEWEST:
+        return Rate(value=_round(total[0] / total[1]), low=None, high=None)
     drawn = np.random.default_rng(seed).integers(0, len(table), (RESAMPLES, len(table)))
     sums = table[drawn].sum(axis=1)
     ratios = sums[:, 0] / np.maximum(sums[:, 1], 1e-9)
