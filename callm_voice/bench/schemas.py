@@ -20,6 +20,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, TypeAdapter
 
 from callm_voice.bench import gold as bench_gold
+from callm_voice.bench.linewer import results as wer_results
 from callm_voice.core import brief, event_base, events, latency, latency_profile, line_events, record, score_format
 from callm_voice.desk import formats
 from verifier import gold, scores, trace, verdict
@@ -41,6 +42,7 @@ _MODULES: tuple[ModuleType, ...] = (
     verdict,
     score_format,
     scores,
+    wer_results,
 )
 
 
@@ -58,6 +60,7 @@ _FORMATS: dict[str, tuple[Any, _Mode, str]] = {
     "verdict": (verdict.Verdict, "serialization", "What `python -m verifier` prints"),
     "gold": (gold.GoldFile, "validation", "gold.json of a call folder"),
     "score": (score_format.RunScore, "serialization", "What `callm-voice score --json` prints"),
+    "wer": (wer_results.WerResults, "serialization", "results.json of `callm-voice line wer`"),
     "pack": (formats.PackFile, "validation", "pack.yaml of a pack"),
     "task": (Task, "validation", "tasks/ID.yaml of a pack"),
 }
