@@ -30,6 +30,8 @@ from verifier.compare import TaskDifference, paired
 PARAMETER = "CALLM_VOICE_RUN"
 BEFORE_MS, AFTER_MS = 3_000.0, 7_000.0
 """What is played around a moment."""
+NO_MATHEMATICS = "tex2jax_ignore mathjax_ignore"
+"""Classes that keep a notebook from reading what stands between two prices as a formula."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,8 @@ class Failure:
         what = f"{KINDS[self.moment.kind]} at {mm_ss(self.moment.t_ms)}: {self.moment.what}"
         blame = f" (blame: {self.row.blame.blame})" if self.row.blame else ""
         return (
-            f"<h4>{_escaped(title)}</h4><p><b>{_escaped(what)}</b>{_escaped(blame)}</p>"
-            f"<table>{''.join(_turn_html(turn) for turn in turns)}</table>"
+            f'<div class="{NO_MATHEMATICS}"><h4>{_escaped(title)}</h4><p><b>{_escaped(what)}</b>{_escaped(blame)}</p>'
+            f"<table>{''.join(_turn_html(turn) for turn in turns)}</table></div>"
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -12,37 +12,47 @@ from callm_voice.report.site.collect import Json
 from callm_voice.report.site.waterfall import InferenceRow, inference_rows, span_names
 from callm_voice.report.text import mm_ss, styled
 
-BAR_COLUMNS = 48
-"""Of the longest turn."""
+BAR_COLUMNS, MIN_BAR_COLUMNS = 48, 10
+"""Of the longest turn, where there is room; at least."""
+HEAD_COLUMNS = len("00:00.0  turn 100  10,000 ms  ")
 _SIGNS = "123456789abcdefghijklmnopqrstuvwxyz"
 """What a piece is drawn with, in the order of a turn."""
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red")
 
 
-def waterfall_view(summary: LatencySummary) -> Group:
+def waterfall_view(summary: LatencySummary) -> RenderableType:
     """One bar a turn, all on the scale of the longest; a piece is drawn with its number, so colour is not needed."""
-    if not summary.turns:
-        return Group(Text("no turn was answered", style="yellow"))
-    names = span_names(summary)
-    signs = {name: _SIGNS[n % len(_SIGNS)] for n, (name, _) in enumerate(names)}
-    longest = max(turn.v2v_ms for turn in summary.turns) or 1.0
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, justify="right")
-    table.add_column(no_wrap=True)
-    for turn in summary.turns:
-        times = mm_ss(turn.speech_end_ms), f"turn {turn.turn_id}", f"{turn.v2v_ms:,.0f} ms"
-        table.add_row(*times, _bar(turn, signs, longest))
-    legend = Text("  ").join(Text(f"{signs[name]} {label}", style=_colour(signs[name])) for name, label in names)
-    return Group(table, legend)
+    return _Waterfall(summary) if summary.turns else Text("no turn was answered", style="yellow")
 
 
-def _bar(turn: TurnLatency, signs: dict[str, str], longest_ms: float) -> Text:
+class _Waterfall:
+    """Knows its width only when it is drawn: a bar that is cut off would be read as a shorter time."""
+
+    def __init__(self, summary: LatencySummary) -> None:
+        self._summary = summary
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        names = span_names(self._summary)
+        signs = {name: _SIGNS[n % len(_SIGNS)] for n, (name, _) in enumerate(names)}
+        longest_ms = max(turn.v2v_ms for turn in self._summary.turns) or 1.0
+        columns = max(MIN_BAR_COLUMNS, min(BAR_COLUMNS, options.max_width - HEAD_COLUMNS))
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True, justify="right")
+        table.add_column(no_wrap=True)
+        for turn in self._summary.turns:
+            times = mm_ss(turn.speech_end_ms), f"turn {turn.turn_id}", f"{turn.v2v_ms:,.0f} ms"
+            table.add_row(*times, _bar(turn, signs, columns / longest_ms))
+        yield table
+        yield Text("  ").join(Text(f"{signs[name]} {label}", style=_colour(signs[name])) for name, label in names)
+
+
+def _bar(turn: TurnLatency, signs: dict[str, str], columns_per_ms: float) -> Text:
     bar, drawn, until_ms = Text(), 0, 0.0
     for span in turn.spans:
         until_ms += span.duration_ms
-        end = round(BAR_COLUMNS * until_ms / longest_ms)
+        end = round(columns_per_ms * until_ms)
         sign = signs[span.name]
         bar.append(sign * max(0, end - drawn), style=_colour(sign))
         drawn = max(drawn, end)

@@ -140,6 +140,7 @@ def test_the_words_around_a_moment_are_marked_and_escaped(tmp_path: Path) -> Non
     assert "<del>&lt;b&gt;Ana&lt;/b&gt;</del>" in words
     assert "&lt;i&gt;m&lt;/i&gt;" in words
     assert "far away" not in words
+    assert words.startswith('<div class="tex2jax_ignore mathjax_ignore">'), "two prices would be read as a formula"
 
 
 def test_a_dollar_in_a_name_is_no_mathematics_and_long_names_are_clipped() -> None:

@@ -254,6 +254,11 @@ def test_a_turn_s_bar_has_its_pieces_in_the_scale_of_the_longest() -> None:
     assert legend.startswith("1 VAD, hangover included  2 TTFT")
 
 
+def test_on_a_narrow_terminal_the_bars_keep_their_proportions() -> None:
+    first, second, *_ = shown(waterfall_view(latency()), width=60).splitlines()
+    assert (len(first.split()[-1]), len(second.split()[-1])) == (30, 10)
+
+
 def test_a_request_over_the_bar_is_marked_and_a_missing_figure_is_a_dash() -> None:
     *_, first, second = shown(inferences_view(latency(), EVENTS), width=100).splitlines()
     assert first.split() == ["1", "1", "00:08.3", "caller", "turn,", "router", "1,100!", "1,500", "7,000", "0", "31"]
