@@ -28,7 +28,7 @@ def run(
     caller: str = typer.Option("scripted", help="`scripted`, or llm:MODEL to let a model play the caller"),
     seed: int = typer.Option(SEED, min=0, help="Same seed, same calls"),
     out_dir: str = typer.Option(..., "--out", help="Run folder, or a URL that fsspec reaches"),
-    workers: str = typer.Option("auto", help="Calls at once. `auto`: one a core; 1 with an embedded model, 2 on a GPU"),
+    workers: str = typer.Option("auto", help="Calls at once. `auto`: as the cores allow; 1 with an embedded model"),
     max_cost: float | None = typer.Option(None, min=0, help="Stop before the run has cost so many US dollars"),
     invalid_cap: int | None = typer.Option(None, min=1, help="Attempts at a trial that keeps being invalid: 3"),
     deadline_s: float | None = typer.Option(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from callm_voice.bench.callspec import TEXT_LINE
 from callm_voice.bench.run.executor import Executor
 from callm_voice.bench.run.ledger import Ledger, folder_of
 from callm_voice.bench.run.local import LocalExecutor
@@ -27,9 +28,14 @@ from callm_voice.core.runfolder import RECORD_FILE
 from callm_voice.core.runstate import Snapshot
 from callm_voice.llm.spec import EmbeddedSpec, parse_model_arg
 from callm_voice.pipeline.spec import load_pipeline
+from callm_voice.speech.settings import WhisperSettings
 
 GPU_WORKERS = 2
 """`--workers auto` where the recogniser is on a GPU: each worker has a copy of it there."""
+BESIDE_RECOGNISER_CORES = 0.25
+"""What a call by voice takes beside the recogniser's threads: the line, the event loop, a voice that speaks meanwhile.
+Measured with `cpu.yaml` at the fast pace: engines are at work for 95 % of the time, and a call's processor time is 1.2
+times theirs."""
 LOOK_AGAIN_S = 0.2
 Warn = Callable[[str], None]
 
@@ -175,13 +181,23 @@ def make_executor(options: EngineOptions, plan: RunPlan, store: Store, lock: int
 
 
 def auto_workers(plan: RunPlan) -> int:
-    """`--workers auto`: the cores; one where a model runs on this machine (it uses all cores to read a prompt, and two
-    would measure each other); two where the recogniser is on a GPU."""
+    """`--workers auto`: the cores; fewer by voice, as a call takes more than its recogniser's threads, and calls must
+    not make each other late; one where a model runs on this machine (it uses all cores to read a prompt, and two would
+    measure each other); two where the recogniser is on a GPU."""
     pipeline = load_pipeline(plan.args.pipeline)
     if any(isinstance(parse_model_arg(model, pipeline.models).spec, EmbeddedSpec) for model in plan.models):
         return 1
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, GPU_WORKERS) if getattr(pipeline.stt, "device", "cpu") == "cuda" else cores
+    cores = _cores()
+    if not isinstance(pipeline.stt, WhisperSettings) or set(plan.args.lines) == {TEXT_LINE}:
+        return cores
+    if pipeline.stt.device == "cuda":
+        return min(cores, GPU_WORKERS)
+    return max(1, int(cores / (pipeline.stt.cpu_threads + BESIDE_RECOGNISER_CORES)))
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def retry(store: Store, *, invalid: bool, failed: bool, now: str) -> list[str]:
