@@ -26,8 +26,10 @@ from callm_voice.core.paths import cache_dir
 from callm_voice.core.record import EngineInfo, WallTime
 from callm_voice.desk.agent import DeskAgent
 from callm_voice.desk.database import CallDatabase
+from callm_voice.line.channel import rehearsed_level
 from callm_voice.line.line import PhoneLine
 from callm_voice.line.profile import LineProfile
+from callm_voice.line.told import line_settings, line_work
 from callm_voice.pipeline.agent import PipecatAgent
 from callm_voice.pipeline.control import CallControl
 from callm_voice.pipeline.foreign_open import open_stt, open_tts
@@ -90,7 +92,7 @@ async def voice_call(
         pace, warnings = keep_pace(parties.engines, clock, stack)
         for warning in warnings:
             on_progress(f"warning: {warning}")
-        line = _line(resolved, resolved.profile, clock, log, parties)
+        line = await _line(resolved, resolved.profile, clock, log, parties)
         opening = _Opening(pace, warnings, clock.unix_s())
         log.emit(
             CallStarted,
@@ -170,17 +172,21 @@ async def _open(
     return _Parties(control, stt, vad, tts, caller_tts, desk, database, mind, caller, agent, extra_files)
 
 
-def _line(
+async def _line(
     resolved: ResolvedCall, profile: LineProfile, clock: RealClock, log: EventLog, parties: _Parties
 ) -> PhoneLine:
+    """The line, told how loud the caller's rehearsed lines are."""
+    seed = derive_seed(resolved.spec.seed, "line")
+    speech_dbov = await clock.in_thread("load", rehearsed_level, parties.caller.rehearsed, profile, seed)
     return PhoneLine(
         parties.caller,
         parties.agent.leg,
         profile,
         clock,
         log,
-        derive_seed(resolved.spec.seed, "line"),
+        seed,
         max_duration_s=resolved.pipeline.limits.max_duration_s,
+        speech_dbov=speech_dbov,
     )
 
 
@@ -208,7 +214,7 @@ def _result(
             "tts": parties.tts.info,
             "caller_tts": _caller_info(parties.caller_tts.info, resolved, parties.caller.work),
             "endpointing": agent.endpointing_info,
-            "codec": codec_info(profile, line.delay_ms),
+            "codec": codec_info(profile, line),
         },
         ticks=line.ticks,
         rate_hz=profile.rate_hz,
@@ -255,9 +261,6 @@ def _caller_info(info: EngineInfo, resolved: ResolvedCall, work: dict[str, float
     return info.model_copy(update={"work": work, "settings": {**info.settings, **resolved.caller_voice.record()}})
 
 
-def codec_info(profile: LineProfile, delay_ms: float) -> EngineInfo:
-    """The line as an engine of the record."""
-    return EngineInfo(
-        engine=profile.codec,
-        settings={"profile": profile.id, "rate_hz": profile.rate_hz, "one_way_delay_ms": round(delay_ms, 3)},
-    )
+def codec_info(profile: LineProfile, line: PhoneLine) -> EngineInfo:
+    """The line as an engine of the record: what it is, and what became of its packets."""
+    return EngineInfo(engine=profile.codec, settings=line_settings(profile, line), work=line_work(line))

@@ -135,6 +135,11 @@ class CallerLeg:
         for text in dict.fromkeys([*self._mind.lines(), *lines]):
             await self._voice.line(text)
 
+    @property
+    def rehearsed(self) -> list[Frame]:
+        """See `Voice.rehearsed`; after `prepare`, all that the mind knows beforehand."""
+        return self._voice.rehearsed
+
     async def aclose(self) -> None:
         """Cut what is being said and end the task. Safe to call twice."""
         self._over = True

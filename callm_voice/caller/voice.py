@@ -76,6 +76,11 @@ class Voice:
         """Whether `text` needs no synthesis any more."""
         return all(isinstance(part, Keys) or self._to_spoken(part) in self._cache for part in parts(text))
 
+    @property
+    def rehearsed(self) -> list[Pcm]:
+        """The audio of all words so far, without tones of keys; each (samples,) int16 at the line's rate."""
+        return list(self._cache.values())
+
     async def line(self, text: str) -> SpokenLine:
         """`text` as audio.
 

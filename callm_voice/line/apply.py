@@ -11,9 +11,7 @@ from scipy import signal
 from callm_voice.audio.pcm import Pcm, level_dbov, peak_dbov, split_frames
 from callm_voice.audio.resample import resample_whole
 from callm_voice.core.events import Direction, PacketCounts
-from callm_voice.core.ids import derive_seed
-from callm_voice.line.channel import Channel, ChannelStream
-from callm_voice.line.mic import CallerMicrophone
+from callm_voice.line.channel import Channel, ChannelStream, known_level
 from callm_voice.line.packets import Burst
 from callm_voice.line.profile import LineProfile
 from callm_voice.line.speechlevel import SpeechLevelMeter
@@ -80,15 +78,6 @@ def apply_profile(
         bursts=tuple(channel.finished_bursts(end=True)),
         gain_error_db=None if microphone is None else round(microphone.gain_error_db, 3),
     )
-
-
-def known_level(sound: Pcm, profile: LineProfile, seed: int, direction: Direction = "to_agent") -> float | None:
-    """What `Channel(speech_dbov=…)` wants for this sound, (samples,) int16 at the profile's rate; None: nothing to set,
-    or no speech in it."""
-    if profile.microphone is None or direction != "to_agent":
-        return None
-    microphone = CallerMicrophone(profile, derive_seed(seed, direction, "microphone"))
-    return microphone.level_of(split_frames(sound, profile.frame_samples))
 
 
 def measure(pcm: Pcm, rate_hz: int, profile: LineProfile, seed: int = 0) -> Measured:

@@ -9,12 +9,13 @@ elsewhere a payload goes straight from encoder to decoder. On the way to the cal
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
 from callm_voice.audio.codecs import Codec, make_codec
-from callm_voice.audio.pcm import Framer, Pcm, apply_gain
+from callm_voice.audio.pcm import Framer, Pcm, apply_gain, split_frames
 from callm_voice.core.errors import HarnessError
 from callm_voice.core.events import Direction, PacketCounts
 from callm_voice.core.ids import derive_seed
@@ -26,6 +27,9 @@ from callm_voice.line.profile import LineProfile
 
 DELAY_AT_HZ = 1000.0
 """The delay of a filter depends on frequency; 1 kHz is where telephony measures (ITU-T G.712)."""
+
+_BETWEEN_LINES_MS = 500
+"""Longer than the hangover of P.56 and than a room's tail."""
 
 
 class Stage(Protocol):
@@ -178,6 +182,23 @@ class ChannelStream:
         silence = np.zeros(self.channel.profile.frame_samples, dtype=np.int16)
         held = -(-int(self.channel.delay_ms * 1000) // (self.channel.profile.ptime_ms * 1000))
         return _joined([*parts, *(self.channel.process(silence) for _ in range(held))])
+
+
+def known_level(sound: Pcm, profile: LineProfile, seed: int, direction: Direction = "to_agent") -> float | None:
+    """What `Channel(speech_dbov=…)` wants for this sound, (samples,) int16 at the profile's rate; None: nothing to set,
+    or no speech in it."""
+    if profile.microphone is None or direction != "to_agent":
+        return None
+    microphone = CallerMicrophone(profile, derive_seed(seed, direction, "microphone"))
+    return microphone.level_of(split_frames(sound, profile.frame_samples))
+
+
+def rehearsed_level(lines: Sequence[Pcm], profile: LineProfile, seed: int) -> float | None:
+    """The same for lines that will be said with pauses between them, in any order; None also if there are none."""
+    if profile.microphone is None or not lines:
+        return None
+    pause = np.zeros(profile.rate_hz * _BETWEEN_LINES_MS // 1000, dtype=np.int16)
+    return known_level(np.concatenate([part for line in lines for part in (line, pause)]), profile, seed)
 
 
 def _joined(parts: list[Pcm]) -> Pcm:

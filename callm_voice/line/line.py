@@ -16,7 +16,7 @@ import numpy as np
 
 from callm_voice.core.clock import Clock
 from callm_voice.core.errors import HarnessError
-from callm_voice.core.events import EndReason, EventLog, LineEnded, LineLag, LineLoss
+from callm_voice.core.events import Direction, EndReason, EventLog, LineEnded, LineLag, LineLoss, PacketCounts
 from callm_voice.core.looplag import LoopLag
 from callm_voice.line.channel import Channel
 from callm_voice.line.leg import PTIME_MS, Frame, KeypadLeg, Leg
@@ -66,6 +66,7 @@ class PhoneLine:
         log: the call's events; the line sets its zero at tick 0.
         seed: for what the channels draw; each direction and stage has its own stream.
         max_duration_s: the line ends itself after this time.
+        speech_dbov: active level of what the caller will say, if it is known (`channel.rehearsed_level`).
     """
 
     def __init__(
@@ -78,11 +79,14 @@ class PhoneLine:
         seed: int = 0,
         *,
         max_duration_s: float = 600.0,
+        speech_dbov: float | None = None,
     ) -> None:
         self.profile = profile
         self.recorder = Recorder(profile.rate_hz)
+        self.speech_dbov = speech_dbov
+        """As given; None: the level of the caller's speech is measured on the way."""
         self._caller, self._agent = caller, agent
-        self._to_agent = Channel(profile, seed, "to_agent")
+        self._to_agent = Channel(profile, seed, "to_agent", speech_dbov=speech_dbov)
         self._to_caller = Channel(profile, seed, "to_caller")
         self._clock, self._log = clock, log
         self._max_ticks = math.ceil(round(max_duration_s * 1000 / PTIME_MS, 6))
@@ -100,6 +104,18 @@ class PhoneLine:
     def delay_ms(self) -> float:
         """One-way delay that stays in the audio."""
         return self._to_agent.delay_ms
+
+    @property
+    def packet_counts(self) -> dict[Direction, PacketCounts]:
+        """What became of the packets so far, by direction; empty: the profile has no network."""
+        channels = (self._to_agent, self._to_caller)
+        return {c.direction: counts for c in channels if (counts := c.packet_counts) is not None}
+
+    @property
+    def gain_error_db(self) -> float | None:
+        """Error of the caller's level, as drawn; None: the profile has no microphone."""
+        microphone = self._to_agent.microphone
+        return None if microphone is None else microphone.gain_error_db
 
     @property
     def ticks(self) -> int:

@@ -3,7 +3,8 @@
 P.56 §7: the envelope is the magnitude, smoothed twice with 30 ms. For a row of thresholds, 6 dB apart, it is counted
 how long the envelope was at or above each, gaps of less than 200 ms included. The level that all energy would have over
 such an active time lies the higher, the shorter that time is; the active level is where it lies 15.9 dB over the
-threshold. Here the envelope is looked at once a millisecond, which against its 30 ms changes nothing.
+threshold. Here the envelope is looked at once a millisecond, which against its 30 ms changes nothing;
+`audio.levels.active_level`, for a finished signal, looks at every sample.
 """
 
 from __future__ import annotations
@@ -12,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
 
+from callm_voice.audio.levels import HANGOVER_S, MARGIN_DB, SMOOTHING_S
 from callm_voice.audio.pcm import FULL_SCALE
 
-SMOOTH_S = 0.03
-HANGOVER_MS = 200
-MARGIN_DB = 15.9
+HANGOVER_MS = round(HANGOVER_S * 1000)
 THRESHOLDS_DBOV = -20 * np.log10(2) * np.arange(15, 0, -1)
 """From -90.3 to -6 dBov."""
 _LOOK_S = 0.001
@@ -33,7 +33,7 @@ class SpeechLevelMeter:
 
     def __init__(self, rate_hz: int) -> None:
         self._step = rate_hz // 1000
-        decay = float(np.exp(-1 / (rate_hz * SMOOTH_S)))
+        decay = float(np.exp(-1 / (rate_hz * SMOOTHING_S)))
         self._b, self._a = [(1 - decay) ** 2], [1.0, -2 * decay, decay**2]
         self._state = np.zeros(2)
         self._thresholds = FULL_SCALE * 10 ** (THRESHOLDS_DBOV / 20)

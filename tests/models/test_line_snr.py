@@ -9,7 +9,7 @@ from callm_voice.audio.levels import active_level
 from callm_voice.audio.pcm import Pcm, level_dbov, split_frames
 from callm_voice.audio.resample import resample_whole
 from callm_voice.line.apply import measure
-from callm_voice.line.channel import Channel
+from callm_voice.line.channel import Channel, rehearsed_level
 from callm_voice.line.profile import LineProfile, load_profile
 from callm_voice.speech.factory import make_tts
 from callm_voice.speech.settings import HibariSettings, PiperSettings
@@ -58,6 +58,18 @@ def test_they_are_10_db_within_1_as_the_caller_speaks(caller: Pcm, name: str) ->
     assert active_level(quiet_pcm, RATE_HZ)[0] - level_dbov(noise) == pytest.approx(10, abs=1.0)
 
 
-def _live(profile: LineProfile, pcm: Pcm) -> Pcm:
-    channel = Channel(profile, seed=1)
+@pytest.mark.parametrize("name", ["noise-street-10", "noise-cafe-10"])
+def test_they_are_10_db_within_half_a_db_where_the_lines_are_rehearsed(caller: Pcm, name: str) -> None:
+    """As in a call with a scripted caller."""
+    linear = load_profile(name).model_copy(update={"codec": "l16"})
+    assert linear.microphone is not None
+    quiet = linear.model_copy(update={"microphone": linear.microphone.model_copy(update={"noise": None})})
+    level = rehearsed_level([caller], linear, 1)
+    loud_pcm, quiet_pcm = (_live(profile, caller, level) for profile in (linear, quiet))
+    noise = (loud_pcm.astype(int) - quiet_pcm).astype(np.int16)
+    assert active_level(quiet_pcm, RATE_HZ)[0] - level_dbov(noise) == pytest.approx(10, abs=0.5)
+
+
+def _live(profile: LineProfile, pcm: Pcm, speech_dbov: float | None = None) -> Pcm:
+    channel = Channel(profile, seed=1, speech_dbov=speech_dbov)
     return np.concatenate([channel.process(frame) for frame in split_frames(pcm, profile.frame_samples)])
