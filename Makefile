@@ -55,6 +55,7 @@ schemas: setup  ## Write anew what docs/ has from the code: schemas, tables, com
 	$(BIN)/python -m callm_voice.bench.schemas
 	$(BIN)/python -m callm_voice.bench.doc_tables
 	$(BIN)/python -m callm_voice.cli.reference
+	$(BIN)/python -m callm_voice.bench.outcomes_doc
 
 clean:  ## Remove what was built here
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -44,7 +44,7 @@ KINDS: dict[str, FaultKind] = {
         FaultKind("llm-garbage", "the event stream holds HTML", "request"),
         FaultKind("llm-role-only", "the stream holds the role, and `[DONE]`", "request", lasting=True),
         FaultKind("llm-empty", "the answer is complete and empty", "request", lasting=True),
-        FaultKind("llm-endless", "the answer never ends", "request"),
+        FaultKind("llm-endless", "the answer never ends", "request", lasting=True),
         FaultKind("llm-unknown-tool", "the tool that is called does not exist", "answer with a call", 1, lasting=True),
         FaultKind("llm-bad-json", "the arguments of a call are not JSON", "answer with a call", 1, lasting=True),
         FaultKind("llm-parallel-handoff", "behind a handoff a second call stands in the same answer",

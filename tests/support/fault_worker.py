@@ -97,7 +97,7 @@ class FaultWorker:
         return pid
 
     def note_idle(self, line: str) -> Holdings:
-        """What it has open after a call by `line` that went well; the first such time is what others are compared to."""
+        """What it has open after a call by `line` that went well; later ones are compared to the first."""
         return self._idle.setdefault((self.pid, line), self.holdings())
 
     def idle(self, line: str) -> Holdings | None:
