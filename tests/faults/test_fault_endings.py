@@ -33,14 +33,6 @@ def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultWorker]:
         yield made
 
 
-def unharmed(worker: FaultWorker, line: str) -> Holdings:
-    """A call without a fault passes; what the worker then has open, once nothing is under way."""
-    result = worker.call(line)
-    assert result.record is not None, result.error
-    assert (result.record.outcome.status, result.record.warnings) == ("pass", ())
-    return worker.note_idle(line)
-
-
 def in_run(result: JobResult) -> str:
     """What the planner makes of it (bench/run/planner.py)."""
     if result.error is not None:
@@ -51,7 +43,7 @@ def in_run(result: JobResult) -> str:
 
 @pytest.mark.parametrize(("row", "line"), ROWS)
 def test_a_fault_ends_as_documented_and_harms_nothing(row: Ending, line: str, worker: FaultWorker) -> None:
-    before = worker.idle(line) or unharmed(worker, line)
+    before = worker.idle()
     pid, started = worker.pid, children(worker.pid)
     folders = leftovers()
 
@@ -62,9 +54,9 @@ def test_a_fault_ends_as_documented_and_harms_nothing(row: Ending, line: str, wo
     assert leftovers() - folders == set()
     if row.fault == "worker-killed":
         assert eventually(lambda: not any(is_alive(child) for child in [pid, *started]))
-        unharmed(worker, line)
+        worker.unharmed(line)
         return
-    unharmed(worker, line)
+    worker.unharmed(line)
     assert worker.pid == pid
     assert eventually(lambda: no_more(worker.holdings(), before)), (before, worker.holdings())
 

@@ -65,7 +65,7 @@ class FaultWorker:
     folder: Path
     number: int = 0
     executor: LocalExecutor = field(init=False)
-    _idle: dict[tuple[int, str], Holdings] = field(default_factory=dict)
+    _idle: dict[int, Holdings] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.pack = small_pack(self.folder / "packs")
@@ -96,13 +96,19 @@ class FaultWorker:
         [pid] = self.executor.pids()
         return pid
 
-    def note_idle(self, line: str) -> Holdings:
-        """What it has open after a call by `line` that went well; later ones are compared to the first."""
-        return self._idle.setdefault((self.pid, line), self.holdings())
+    def idle(self) -> Holdings:
+        """What this worker has open after a first call by voice and one by text, which load what each of them needs."""
+        if not self.executor.pids() or self.pid not in self._idle:
+            for line in (VOICE, TEXT):
+                self.unharmed(line)
+            self._idle[self.pid] = self.holdings()
+        return self._idle[self.pid]
 
-    def idle(self, line: str) -> Holdings | None:
-        """What this worker had open then; None: it has made no such call."""
-        return self._idle.get((self.pid, line)) if self.executor.pids() else None
+    def unharmed(self, line: str) -> None:
+        """A call without a fault passes."""
+        result = self.call(line)
+        assert result.record is not None, result.error
+        assert (result.record.outcome.status, result.record.warnings) == ("pass", ())
 
     def holdings(self) -> Holdings:
         """Of the worker."""
