@@ -54,7 +54,7 @@ class DtmfSettings(_Strict):
     """Keys that the caller presses."""
 
     enabled: bool = True
-    """Tones are recognised on the line, and the model is given `[keypad: 1 2 #]`. False: they are sound like any other."""
+    """Tones are recognised on the line; the model is given `[keypad: 1 2 #]`. False: they are sound like any other."""
     interdigit_ms: int = Field(default=1000, ge=200, le=10000)
     """So long after the last key the input is complete."""
 

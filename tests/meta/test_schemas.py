@@ -20,7 +20,8 @@ def test_the_committed_schemas_are_what_the_models_say() -> None:
 
 def test_there_is_a_schema_for_each_published_format_and_no_other() -> None:
     names = {
-        f"{name}.schema.json" for name in ("record", "task", "pack", "event", "gold", "verdict", "score", "profile")
+        f"{name}.schema.json"
+        for name in ("record", "task", "pack", "event", "gold", "verdict", "score", "profile", "wer")
     }
     assert {path.name for path in FOLDER.iterdir()} == names
 

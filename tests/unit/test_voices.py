@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.cli import callm
 
 from callm_voice.audio.files import read_sound
 from callm_voice.bench.callspec import CallSpec
@@ -18,7 +19,6 @@ from callm_voice.pipeline.spec import CallerSettings, load_pipeline
 from callm_voice.speech.factory import make_tts
 from callm_voice.speech.settings import HibariSettings, KokoroSettings, ScriptedTtsSettings
 from callm_voice.speech.voices import VOICES, VoicesSettings, choose, draw
-from support.cli import callm
 
 pytestmark = pytest.mark.unit
 
