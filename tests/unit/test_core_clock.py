@@ -53,8 +53,8 @@ def test_busy_counts_while_the_block_runs_and_lets_go_when_it_raises(clock: Real
 async def nothing_in_flight(clock: RealClock) -> None:
     """The waiter is woken first, then the count falls."""
     async with asyncio.timeout(10):
-        while sum(clock.in_flight.values()):
-            await asyncio.sleep(0)  # noqa: ASYNC110 - the clock has no event for it
+        while sum(clock.in_flight.values()):  # noqa: ASYNC110 - the clock has no event for it
+            await asyncio.sleep(0)
 
 
 async def test_a_job_in_a_thread_gives_its_result_and_is_in_flight_until_it_is_done(clock: RealClock) -> None:
