@@ -31,7 +31,7 @@ format: setup  ## Put the code into its format
 models: setup  ## Pull the weights into the cache
 	$(BIN)/callm-voice models pull
 
-test-quick: setup  ## The tests without weights and without the wall clock (90 s)
+test-quick: setup  ## The tests without weights and without the wall clock (some minutes)
 	$(PYTEST) -m "unit or property or golden or meta"
 
 test: setup models  ## All tests
