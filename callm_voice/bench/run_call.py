@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from callm_voice.bench import telemetry
 from callm_voice.bench.assemble import CallResult, assemble
@@ -26,12 +27,21 @@ from callm_voice.core.runfolder import (
     open_call_folder,
 )
 
+if TYPE_CHECKING:
+    from callm_voice.bench.sides import Sides
+
 Listener = Callable[[Event], None]
 Progress = Callable[[str], None]
 
 
 def run_call(
-    spec: CallSpec, *, on_event: Listener, on_progress: Progress, shop: Workshop | None = None, note: bool = True
+    spec: CallSpec,
+    *,
+    on_event: Listener,
+    on_progress: Progress,
+    shop: Workshop | None = None,
+    note: bool = True,
+    sides: Sides | None = None,
 ) -> tuple[CallRecord, Path]:
     """Run one call in this process; its record and its folder.
 
@@ -41,6 +51,7 @@ def run_call(
         on_progress: called with one line per step before the line opens.
         shop: what this process keeps for its next call.
         note: write to `run.json` what the call was made with. False: the planner does.
+        sides: who is at the two ends of a voice call; None: our own pipeline and a simulated caller.
 
     Raises:
         UsageError: a mistake of the user's, before anything was started or written.
@@ -56,7 +67,7 @@ def run_call(
             log = EventLog(clock)
             log.listen(on_event)
             with keep_awake(_is_measured_at_real_pace(resolved)) as awake_cores:
-                result = run(lambda: _make(resolved, clock, log, on_progress, shop), clock)
+                result = run(lambda: _make(resolved, clock, log, on_progress, shop, sides), clock)
             result.awake_cores = awake_cores
             record = assemble(resolved, result)
             resolved.faults.folder(folder.work)
@@ -77,15 +88,16 @@ def _is_measured_at_real_pace(resolved: ResolvedCall) -> bool:
 
 
 async def _make(
-    resolved: ResolvedCall, clock: RealClock, log: EventLog, on_progress: Progress, shop: Workshop | None
-) -> CallResult:
+    resolved: ResolvedCall, clock: RealClock, log: EventLog, on_progress: Progress, shop: Workshop | None,
+    sides: Sides | None,
+) -> CallResult:  # fmt: skip
     if resolved.profile is None:
         from callm_voice.bench.text_call import text_call
 
         return await text_call(resolved, clock, log, on_progress, shop)
-    from callm_voice.bench.voice_call import voice_call  # imports Pipecat, which must see the patched time
+    from callm_voice.bench.voice_call import USUAL, voice_call  # imports Pipecat, which must see the patched time
 
-    return await voice_call(resolved, clock, log, on_progress, shop)
+    return await voice_call(resolved, clock, log, on_progress, shop, sides or USUAL)
 
 
 def write(folder: CallFolder, resolved: ResolvedCall, result: CallResult) -> None:
