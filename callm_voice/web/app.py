@@ -1,0 +1,32 @@
+"""The live page's application."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import cast
+
+from fastapi import APIRouter, FastAPI
+
+from callm_voice.web.guard import Guard
+from callm_voice.web.settings import ServeSettings
+
+
+def create_app(settings: ServeSettings) -> FastAPI:
+    """All pages, calls and websockets of one server; `app.state.settings` are its settings.
+
+    Every request and websocket passes the guard first: no route checks a token, a host or an origin.
+    """
+    app = FastAPI(title="callm-voice", docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.settings = settings
+    app.include_router(_call_in())
+    app.add_middleware(Guard, token=settings.token)
+    return app
+
+
+def _call_in() -> APIRouter:
+    """The routes by which a person calls in."""
+    name = "callm_voice.web.call_in"
+    if importlib.util.find_spec(name) is None:
+        return APIRouter()
+    return cast(APIRouter, importlib.import_module(name).router)
