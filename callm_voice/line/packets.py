@@ -10,31 +10,26 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from callm_voice.audio.codecs import Codec, codec_catalogue
+from callm_voice.audio.codecs import Codec
 from callm_voice.audio.pcm import Pcm
 from callm_voice.core.events import ConcealedBy
 from callm_voice.core.ids import derive_seed
-from callm_voice.line.jitter import Conceal, Counts, Idle, JitterBuffer, Play, Stretch
+from callm_voice.line.jitter import Conceal, Counts, Play
 from callm_voice.line.leg import PTIME_MS
 from callm_voice.line.loss import BurstLoss, LossModel, NoLoss, independent
 from callm_voice.line.network import GammaJitter, Jitter, PacketNetwork, SpikyJitter, UniformJitter
-from callm_voice.line.plc import Concealer
 from callm_voice.line.profile_parts import (
-    AdaptiveBuffer,
     GammaJitterSpec,
     GilbertElliottLoss,
     IndependentLoss,
     Network,
 )
+from callm_voice.line.receiver import PacketReceiver
 from callm_voice.line.rtp import SEQUENCE_MODULUS, TIMESTAMP_MODULUS, RtpPacket
 
 PAYLOAD_TYPE = 96
 """Dynamic (RFC 3551 §6): what is in the packets both ends know."""
 PACKETS_PER_MIN = 60_000 / PTIME_MS
-_QUIET_SHARE = 0.1
-"""A frame is quiet if it is 20 dB below what was loud within the last seconds."""
-_LOUD_DECAY = 0.998
-"""Per packet: what was loud is half forgotten after 7 s."""
 
 
 @dataclass(frozen=True)
@@ -61,21 +56,13 @@ class PacketPath:
     def __init__(self, codec: Codec, network: Network, seed: int) -> None:
         self._codec = codec
         self._samples = codec.rate_hz * PTIME_MS // 1000
-        self._network = PacketNetwork(
-            _loss(network, derive_seed(seed, "loss")), _jitter(network), derive_seed(seed, "jitter")
-        )
-        spec = network.buffer
-        depths = (spec.min_ms, spec.max_ms) if isinstance(spec, AdaptiveBuffer) else (spec.depth_ms, spec.depth_ms)
-        self._adaptive = depths[0] != depths[1]
-        self._buffer = JitterBuffer(PTIME_MS, self._samples, *depths)
-        self.concealed_by: ConcealedBy = _concealed_by(network, codec)
-        self._concealer = Concealer(codec.rate_hz) if self.concealed_by == "pitch" else None
+        self._network = make_network(network, seed)
+        self._receiver = PacketReceiver(codec, network.buffer, network.concealment)
         rng = np.random.default_rng(derive_seed(seed, "rtp"))  # RFC 3550 §5.1: these begin at random
         self._sequence, self._timestamp, self._ssrc = (int(n) for n in rng.integers(0, (1 << 16, 1 << 32, 1 << 32)))
         self._tick = 0
         self._under_way: list[tuple[float, RtpPacket]] = []
         self._never: set[int] = set()
-        self._loud = self._last_peak = 0
         self._open: Burst | None = None
         self._closed: list[Burst] = []
         self._bursts = self._burst_packets = 0
@@ -83,12 +70,17 @@ class PacketPath:
     @property
     def delay_ms(self) -> float:
         """Of the jitter buffer now."""
-        return self._buffer.delay_ms
+        return self._receiver.delay_ms
+
+    @property
+    def concealed_by(self) -> ConcealedBy:
+        """What stands in for missing packets."""
+        return self._receiver.concealed_by
 
     @property
     def counts(self) -> Counts:
         """Of the jitter buffer so far."""
-        return self._buffer.counts
+        return self._receiver.counts
 
     @property
     def sent(self) -> int:
@@ -111,11 +103,12 @@ class PacketPath:
         self._send(self._codec.encode(frame), now_ms)
         while self._under_way and self._under_way[0][0] <= now_ms:
             arrival_ms, packet = self._under_way.pop(0)
-            self._buffer.push(packet, arrival_ms)
-        heard = self._play(now_ms)
-        if self._adaptive:
-            self._last_peak = max(int(heard.max()), -int(heard.min()))
-            self._loud = max(int(_LOUD_DECAY * self._loud), self._last_peak)
+            self._receiver.push(packet, arrival_ms)
+        pulled, heard = self._receiver.play(now_ms)
+        if isinstance(pulled, Play):
+            self._close()
+        elif isinstance(pulled, Conceal):
+            self._note(pulled.slot)
         self._tick += 1
         return heard
 
@@ -136,26 +129,6 @@ class PacketPath:
         else:
             self._under_way.append((arrival_ms, packet))
 
-    def _play(self, now_ms: float) -> Pcm:
-        pulled = self._buffer.pull(now_ms, quiet=self._last_peak <= _QUIET_SHARE * self._loud)
-        if isinstance(pulled, Play):
-            self._close()
-            frame = self._codec.decode(pulled.packet.payload)
-            return self._concealer.heard(frame, joins=not pulled.after_skip) if self._concealer else frame
-        if isinstance(pulled, Idle):
-            return np.zeros(self._samples, dtype=np.int16)
-        if isinstance(pulled, Conceal):
-            self._note(pulled.slot)
-        assert isinstance(pulled, Conceal | Stretch)
-        return self._make_up()
-
-    def _make_up(self) -> Pcm:
-        """Sound for a missing packet."""
-        if self._concealer is not None:
-            return self._concealer.conceal(self._samples)
-        made = self._codec.conceal() if self.concealed_by == "codec" else None
-        return np.zeros(self._samples, dtype=np.int16) if made is None else made
-
     def _note(self, slot: int) -> None:
         """A slot without its packet; slots and ticks of sending have the same numbers."""
         lost = slot in self._never
@@ -170,6 +143,11 @@ class PacketPath:
         if self._open is not None:
             self._closed.append(self._open)
             self._open = None
+
+
+def make_network(network: Network, seed: int) -> PacketNetwork:
+    """What a profile's network does to one direction's packets; the same seed draws the same."""
+    return PacketNetwork(_loss(network, derive_seed(seed, "loss")), _jitter(network), derive_seed(seed, "jitter"))
 
 
 def _loss(network: Network, seed: int) -> LossModel:
@@ -191,11 +169,3 @@ def _jitter(network: Network) -> Jitter | None:
     if network.spikes is None:
         return base
     return SpikyJitter(base, network.spikes.height_ms, network.spikes.per_min / PACKETS_PER_MIN)
-
-
-def _concealed_by(network: Network, codec: Codec) -> ConcealedBy:
-    """By whom; whether a codec has a concealment of its own, the catalogue says."""
-    if network.concealment != "codec":
-        return network.concealment
-    own = any(info.conceals for info in codec_catalogue() if info.name == codec.name)
-    return "codec" if own else "pitch"
