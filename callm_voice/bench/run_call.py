@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from callm_voice.bench import telemetry
 from callm_voice.bench.assemble import CallResult, assemble
 from callm_voice.bench.callspec import CallSpec
+from callm_voice.bench.livetap import LiveTap, live_tap
 from callm_voice.bench.resolve import ResolvedCall, resolve
 from callm_voice.bench.runfile import hashes_of, note_call
 from callm_voice.bench.workshop import Workshop
@@ -66,8 +67,8 @@ def run_call(
         with open_call_folder(spec.folder()) as folder:
             log = EventLog(clock)
             log.listen(on_event)
-            with keep_awake(_is_measured_at_real_pace(resolved)) as awake_cores:
-                result = run(lambda: _make(resolved, clock, log, on_progress, shop, sides), clock)
+            with keep_awake(_is_measured_at_real_pace(resolved)) as awake_cores, live_tap(folder.work, log) as tap:
+                result = run(lambda: _make(resolved, clock, log, on_progress, shop, sides, tap), clock)
             result.awake_cores = awake_cores
             record = assemble(resolved, result)
             resolved.faults.folder(folder.work)
@@ -89,7 +90,7 @@ def _is_measured_at_real_pace(resolved: ResolvedCall) -> bool:
 
 async def _make(
     resolved: ResolvedCall, clock: RealClock, log: EventLog, on_progress: Progress, shop: Workshop | None,
-    sides: Sides | None,
+    sides: Sides | None, tap: LiveTap,
 ) -> CallResult:  # fmt: skip
     if resolved.profile is None:
         from callm_voice.bench.text_call import text_call
@@ -97,7 +98,7 @@ async def _make(
         return await text_call(resolved, clock, log, on_progress, shop)
     from callm_voice.bench.voice_call import USUAL, voice_call  # imports Pipecat, which must see the patched time
 
-    return await voice_call(resolved, clock, log, on_progress, shop, sides or USUAL)
+    return await voice_call(resolved, clock, log, on_progress, shop, sides or USUAL, tap.follow)
 
 
 def write(folder: CallFolder, resolved: ResolvedCall, result: CallResult) -> None:

@@ -24,6 +24,7 @@ from callm_voice.core.record import EngineInfo, WallTime
 from callm_voice.line.channel import rehearsed_level
 from callm_voice.line.line import PhoneLine
 from callm_voice.line.profile import LineProfile
+from callm_voice.line.recorder import Recorder
 from callm_voice.line.told import line_settings, line_work
 from callm_voice.pipeline.control import CallControl
 
@@ -48,12 +49,14 @@ async def voice_call(
     on_progress: Progress,
     shop: Workshop | None = None,
     sides: Sides = USUAL,
+    on_line: Callable[[Recorder], None] = lambda _: None,
 ) -> CallResult:
     """Run the call.
 
     Args:
         shop: engines and servers are taken out of it and stay there.
         sides: who is at the two ends.
+        on_line: called with the recording, which grows from then on.
 
     Raises:
         CallmError: something was missing before the line opened. What breaks later ends the call and stands in the
@@ -69,6 +72,7 @@ async def voice_call(
         for warning in warnings:
             on_progress(f"warning: {warning}")
         line = await _line(ctx, agent, caller)
+        on_line(line.recorder)
         opening = _Opening(pace, warnings, clock.unix_s())
         log.emit(
             CallStarted,

@@ -352,7 +352,7 @@ class EventLog:
 
 def to_jsonl(events: list[Event]) -> str:
     """The text of `events.jsonl`, ordered by time; ties keep the order of emission."""
-    return "".join(_json_line(e) for e in sorted(events, key=lambda e: e.t_ms))
+    return "".join(json_line(e) for e in sorted(events, key=lambda e: e.t_ms))
 
 
 def from_jsonl(text: str) -> list[Event]:
@@ -365,5 +365,6 @@ def from_jsonl(text: str) -> list[Event]:
     return [EVENT.validate_json(line) for line in text.split("\n") if line]
 
 
-def _json_line(event: Event) -> str:
+def json_line(event: Event) -> str:
+    """One line of `events.jsonl`, with its end."""
     return json.dumps(clean_json(event.model_dump(mode="json"), depth=-2), ensure_ascii=False) + "\n"

@@ -30,7 +30,10 @@ MAX_NAME = 100
 """Characters of a folder name that is made from a model's or a line's name."""
 SUPERSEDED = "superseded"
 """Folder of a run with scored calls that were made again on request; they stand in `plan.json` and count no more."""
-_PARTIAL = ".partial"
+PARTIAL = ".partial"
+"""Of the name of a call's folder while it is written."""
+LIVE_DIR = "live"
+"""Folder of an unfinished call for those who watch it (`core.livefiles`)."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+-]+")
 
 
@@ -62,7 +65,7 @@ class CallFolder:
 
     def __init__(self, final: Path) -> None:
         self.final = final
-        self.work = final.with_name(final.name + _PARTIAL)
+        self.work = final.with_name(final.name + PARTIAL)
 
     def write_text(self, name: str, text: str) -> None:
         """Write one file of the call; `DiskError` if the disk is full or unwritable."""
@@ -84,6 +87,8 @@ class CallFolder:
             if self.final.exists():
                 shutil.rmtree(self.final)
             self.work.rename(self.final)
+        # Not before: a watcher may come until the folder has its name, and whoever reads its files reads on.
+        shutil.rmtree(self.final / LIVE_DIR, ignore_errors=True)
         return self.final
 
 
@@ -148,7 +153,7 @@ def walk_calls(folder: Path) -> list[Path]:
     renames what is finished."""
     found = []
     for path, below, files in os.walk(folder):  # unlike rglob, it passes over a folder that is gone
-        below[:] = [name for name in below if not name.endswith(_PARTIAL)]
+        below[:] = [name for name in below if not name.endswith(PARTIAL)]
         if RECORD_FILE in files:
             found.append(Path(path))
     return sorted(found)

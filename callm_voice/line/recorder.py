@@ -52,6 +52,14 @@ class Recorder:
         end = self.ticks * self.frame_samples
         return self._pcm[0, :end].copy(), self._pcm[1, :end].copy()
 
+    def interleaved(self, first: int, last: int) -> bytes:
+        """The packets of ticks [first, last) as a file of two channels has them: int16, little-endian. At most `ticks`.
+
+        Any thread may ask: what was recorded never changes, and `ticks` grows when the packets are there.
+        """
+        start, end = first * self.frame_samples, last * self.frame_samples
+        return self._pcm[:, start:end].T.astype("<i2").tobytes()
+
     def write(self, path: Path) -> None:
         """Write the recording as FLAC (or WAV, by the suffix).
 
