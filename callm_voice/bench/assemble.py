@@ -15,7 +15,7 @@ from callm_voice.caller.audit import audit_caller
 from callm_voice.core.clock import Pace, utc_stamp
 from callm_voice.core.events import EndReason, Event, Failed, InferenceEnded
 from callm_voice.core.latency import LatencySummary
-from callm_voice.core.record import CallConfig, CallRecord, EngineInfo, Outcome, TranscriptTurn, Usage, WallTime
+from callm_voice.core.record import PERSON, CallConfig, CallRecord, EngineInfo, Outcome, TranscriptTurn, Usage, WallTime
 from callm_voice.line.leg import PTIME_MS
 from callm_voice.line.recorder import Recorder
 from callm_voice.llm.prices import cost_usd, price_source, total_cost_usd
@@ -116,8 +116,8 @@ def _with_price_source(
 
 
 def judge(resolved: ResolvedCall, result: CallResult) -> tuple[Outcome, Verdict | None]:
-    """A call that something of ours or around us broke, or that we were too slow for, is neither pass nor fail; every
-    other call has a verdict."""
+    """A call that something of ours or around us broke, or that we were too slow for, is neither pass nor fail, nor is
+    one that nothing was expected of; every other call has a verdict."""
     if result.fault is not None:
         kind: Literal["harness", "infrastructure"] = "infrastructure" if result.fault == "infrastructure" else "harness"
         asked_s = next((e.retry_after_s for e in result.events if isinstance(e, Failed) and e.retry_after_s), None)
@@ -127,16 +127,25 @@ def judge(resolved: ResolvedCall, result: CallResult) -> tuple[Outcome, Verdict 
         return outcome, None
     if broken := why_broken(result.events):
         return Outcome(status="invalid", invalid_kind="harness", end_reason=result.reason, detail=broken), None
+    if resolved.goal is None:
+        return Outcome(status="unscored", end_reason=result.reason, detail=result.detail), None
+    if said := _caller_faults(resolved, result):
+        return Outcome(status="invalid", invalid_kind="caller", end_reason=result.reason, detail=said), None
+    verdict = verify(result.trace, result.state, resolved.goal.gold_file)
+    status: Literal["pass", "fail"] = "pass" if verdict.passed else "fail"
+    return Outcome(status=status, end_reason=result.reason, detail=result.detail), verdict
+
+
+def _caller_faults(resolved: ResolvedCall, result: CallResult) -> str:
+    """Where the simulated caller broke its brief; empty: nowhere. Of a person the brief is no duty, and nobody knows
+    the words."""
+    if resolved.spec.caller == PERSON:
+        return ""
     faults = audit_caller(
         resolved.task.brief, result.transcript, caller=resolved.spec.caller, end_reason=result.reason,
         detail=result.detail,
     )  # fmt: skip
-    if faults:
-        said = "; ".join(f"{fault.kind}: {fault.reason}" for fault in faults)
-        return Outcome(status="invalid", invalid_kind="caller", end_reason=result.reason, detail=said), None
-    verdict = verify(result.trace, result.state, resolved.gold_file)
-    status: Literal["pass", "fail"] = "pass" if verdict.passed else "fail"
-    return Outcome(status=status, end_reason=result.reason, detail=result.detail), verdict
+    return "; ".join(f"{fault.kind}: {fault.reason}" for fault in faults)
 
 
 def _latency(result: CallResult) -> LatencySummary | None:

@@ -9,10 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from callm_voice.bench.faults import parse_fault
 from callm_voice.core.errors import UsageError
+from callm_voice.core.record import PERSON
 from callm_voice.core.runfolder import call_dir
 
 TEXT_LINE = "text"
 """The line that goes without audio altogether."""
+NO_TASK = "no-task"
+"""In the place of a task's id, which never looks like this: a person calls without one, and nothing is expected."""
 
 
 class CallSpec(BaseModel):
@@ -21,7 +24,7 @@ class CallSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     task: str
-    """`PACK/TASK`; PACK may be a path to a pack's folder."""
+    """`PACK/TASK`; PACK may be a path to a pack's folder, TASK may be `no-task` for a person."""
     model: str
     pipeline: str = "cpu"
     line: str = "pstn-g711u"
@@ -36,7 +39,7 @@ class CallSpec(BaseModel):
     @field_validator("caller")
     @classmethod
     def _known_caller(cls, value: str) -> str:
-        if value != "scripted" and not value.startswith("llm:"):
+        if value not in ("scripted", PERSON) and not value.startswith("llm:"):
             raise ValueError("expected `scripted` or `llm:MODEL`")
         return value
 

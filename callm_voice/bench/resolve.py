@@ -6,19 +6,20 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from callm_voice.bench.callspec import TEXT_LINE, CallSpec
+from callm_voice.bench.callspec import NO_TASK, TEXT_LINE, CallSpec
 from callm_voice.bench.fault_hooks import FaultHooks
 from callm_voice.bench.faults import parse_fault
 from callm_voice.bench.gold import TaskGold, gold_file, load_gold
 from callm_voice.bench.workshop import Workshop
 from callm_voice.caller.check import check_brief
 from callm_voice.core import paths
-from callm_voice.core.errors import ConfigError
+from callm_voice.core.errors import ConfigError, HarnessError, UsageError
+from callm_voice.core.record import PERSON
 from callm_voice.desk.formats import TaskFile
 from callm_voice.desk.pack import Pack
 from callm_voice.line.profile import LineProfile, load_profile
 from callm_voice.llm.oracle_script import check_script
-from callm_voice.llm.spec import NamedSpec, parse_model_arg
+from callm_voice.llm.spec import NamedSpec, OracleSpec, parse_model_arg
 from callm_voice.pipeline.spec import PipelineSpec, load_pipeline
 from callm_voice.speech.voices import ChosenVoice, choose
 from verifier.gold import GoldFile
@@ -27,25 +28,59 @@ CALLER_PREFIX = "llm:"
 
 
 @dataclass(frozen=True)
+class Goal:
+    """What a call is about. Gold stands here and goes to the verifier and to the oracle's server, nowhere else."""
+
+    task: TaskFile
+    gold: TaskGold
+    gold_file: GoldFile
+    caller_voice: ChosenVoice
+    """Drawn, if the pipeline has several."""
+
+
+@dataclass(frozen=True)
 class ResolvedCall:
-    """One call, ready to start. Gold stands here and goes to the verifier and to the oracle's server, nowhere else."""
+    """One call, ready to start."""
 
     spec: CallSpec
     task_name: str
     """`PACK_ID/TASK`."""
     pack: Pack
-    task: TaskFile
-    gold: TaskGold
-    gold_file: GoldFile
+    goal: Goal | None
+    """None: a person calls without a task."""
     pipeline: PipelineSpec
     profile: LineProfile | None
     """None: text mode."""
     model: NamedSpec
     caller_model: NamedSpec | None
-    caller_voice: ChosenVoice
-    """Drawn, if the pipeline has several."""
     faults: FaultHooks
     """What is to go wrong; of nearly every call, nothing."""
+
+    @property
+    def task(self) -> TaskFile:
+        """Of the goal, like the three below.
+
+        Raises:
+            HarnessError: the call has none; nobody but a person's side may be asked then.
+        """
+        return self._goal().task
+
+    @property
+    def gold(self) -> TaskGold:
+        return self._goal().gold
+
+    @property
+    def gold_file(self) -> GoldFile:
+        return self._goal().gold_file
+
+    @property
+    def caller_voice(self) -> ChosenVoice:
+        return self._goal().caller_voice
+
+    def _goal(self) -> Goal:
+        if self.goal is None:
+            raise HarnessError(f"{self.task_name}: this call has no task", stage="caller")
+        return self.goal
 
 
 def resolve(spec: CallSpec, shop: Workshop | None = None) -> ResolvedCall:
@@ -58,7 +93,30 @@ def resolve(spec: CallSpec, shop: Workshop | None = None) -> ResolvedCall:
         UsageError: something of the user's is wrong; the message says what and where.
     """
     pack_name, task_id = spec.split_task()
+    if spec.caller == PERSON and spec.line == TEXT_LINE:
+        raise UsageError("a person calls by voice: choose another line than `text`")
     pack = (shop or Workshop()).pack(pack_dir(pack_name))
+    pipeline = load_pipeline(spec.pipeline)
+    task_name = f"{pack.id}/{task_id}"
+    model = parse_model_arg(spec.model, pipeline.models)
+    goal = _load_goal(spec, pack, task_id, task_name, pipeline) if task_id != NO_TASK else None
+    if goal is None:
+        _check_no_task(spec, model)
+    caller_model = spec.caller.removeprefix(CALLER_PREFIX) if spec.caller.startswith(CALLER_PREFIX) else None
+    return ResolvedCall(
+        spec=spec,
+        task_name=task_name,
+        pack=pack,
+        goal=goal,
+        pipeline=pipeline,
+        profile=None if spec.line == TEXT_LINE else load_profile(spec.line),
+        model=model,
+        caller_model=parse_model_arg(caller_model, pipeline.models) if caller_model else None,
+        faults=FaultHooks(parse_fault(spec.fault) if spec.fault else None),
+    )
+
+
+def _load_goal(spec: CallSpec, pack: Pack, task_id: str, task_name: str, pipeline: PipelineSpec) -> Goal:
     task = pack.task(task_id)
     task_path = pack.task_path(task_id)
     problems = check_brief(task.brief)
@@ -66,25 +124,22 @@ def resolve(spec: CallSpec, shop: Workshop | None = None) -> ResolvedCall:
         raise ConfigError(task_path, "brief", problems[0])
     gold = load_gold(task_path)
     check_script(gold.dialogue, task_path)
-    pipeline = load_pipeline(spec.pipeline)
-    task_name = f"{pack.id}/{task_id}"
-    caller_model = spec.caller.removeprefix(CALLER_PREFIX) if spec.caller.startswith(CALLER_PREFIX) else None
-    return ResolvedCall(
-        spec=spec,
-        task_name=task_name,
-        pack=pack,
+    return Goal(
         task=task,
         gold=gold,
         gold_file=gold_file(
             task_name, gold, pack.seed_state(), pack.file.ignored_columns, pack.arg_types(), pack.file.now
         ),
-        pipeline=pipeline,
-        profile=None if spec.line == TEXT_LINE else load_profile(spec.line),
-        model=parse_model_arg(spec.model, pipeline.models),
-        caller_model=parse_model_arg(caller_model, pipeline.models) if caller_model else None,
         caller_voice=choose(pipeline.caller.tts, seed=spec.seed, task=task_name, wish=task.brief.voice),
-        faults=FaultHooks(parse_fault(spec.fault) if spec.fault else None),
     )
+
+
+def _check_no_task(spec: CallSpec, model: NamedSpec) -> None:
+    """A call without a task has no brief for a simulated caller and no gold for the oracle."""
+    if spec.caller != PERSON:
+        raise UsageError(f"task {spec.task!r}: only a person can call without a task", hint="choose one of the pack's")
+    if isinstance(model.spec, OracleSpec):
+        raise UsageError("the oracle plays a task's gold path, and there is no task", hint="choose a task")
 
 
 def pack_dir(name: str) -> Path:

@@ -30,7 +30,7 @@ class Reverified:
 
     def line(self) -> str:
         if self.verdict is None:
-            return f"{self.status:8}{self.folder}  (no verdict: the call does not count)"
+            return f"{self.status + ' ':8}{self.folder}  (no verdict: the call does not count)"
         gates = "  ".join(
             f"{name} {'ok' if gate.passed else 'MISS'}"
             for name, gate in (
@@ -51,8 +51,8 @@ def reverify_call(folder: Path, *, relative_to: Path) -> Reverified:
     """
     record = load_record(folder)
     name = str(folder.relative_to(relative_to)) if folder != relative_to else str(folder)
-    if record.outcome.status == "invalid":
-        return Reverified(name, "invalid", None, same=record.verdict is None)
+    if record.outcome.status in ("invalid", "unscored"):
+        return Reverified(name, record.outcome.status, None, same=record.verdict is None)
     gold = GoldFile.model_validate(_load(folder / GOLD_FILE))
     state: State = _load(folder / STATE_FILE)
     verdict = verify(record.trace, state, gold)

@@ -16,9 +16,10 @@ from callm_voice.bench.runfile import hashes_of, note_call
 from callm_voice.bench.workshop import Workshop
 from callm_voice.core.awake import keep_awake
 from callm_voice.core.clock import RealClock
+from callm_voice.core.errors import UsageError
 from callm_voice.core.events import Event, EventLog, to_jsonl
 from callm_voice.core.fastloop import FastClock, make_clock, patch_time, run
-from callm_voice.core.record import CallRecord
+from callm_voice.core.record import PERSON, CallRecord
 from callm_voice.core.runfolder import (
     AUDIO_FILE,
     EVENTS_FILE,
@@ -58,6 +59,8 @@ def run_call(
         UsageError: a mistake of the user's, before anything was started or written.
         CallmError: something this machine lacks, before the line opened; the folder is left unfinished.
     """
+    if spec.caller == PERSON and sides is None:
+        raise UsageError("--caller person: a person calls in from a browser", hint="callm-voice serve")
     clock = make_clock(spec.pace)
     try:
         if isinstance(clock, FastClock):
@@ -105,7 +108,8 @@ def write(folder: CallFolder, resolved: ResolvedCall, result: CallResult) -> Non
     """All files of a call but the record."""
     folder.write_text(EVENTS_FILE, to_jsonl(list(result.events)))
     folder.write_text(STATE_FILE, json.dumps(result.state, indent=1, ensure_ascii=False) + "\n")
-    folder.write_text(GOLD_FILE, resolved.gold_file.model_dump_json(indent=1) + "\n")
+    if resolved.goal is not None:
+        folder.write_text(GOLD_FILE, resolved.goal.gold_file.model_dump_json(indent=1) + "\n")
     for name, text in result.extra_files.items():
         folder.write_text(name, text)
     if result.recorder is not None:

@@ -29,9 +29,14 @@ class _Heard:
     text: str
 
 
-def build_transcript(events: Sequence[Event], *, end_ms: float) -> tuple[TranscriptTurn, ...]:
-    """All turns of both parties by their start. `end_ms`: the end of the line, for what was still open then."""
-    turns = _caller_turns(events, end_ms) + _agent_turns(events)
+def build_transcript(events: Sequence[Event], *, end_ms: float, person: bool = False) -> tuple[TranscriptTurn, ...]:
+    """All turns of both parties by their start.
+
+    Args:
+        end_ms: the end of the line, for what was still open then.
+        person: called, and nobody knows the words but from what was heard.
+    """
+    turns = (_person_turns if person else _caller_turns)(events, end_ms) + _agent_turns(events)
     return tuple(sorted(turns, key=lambda t: (t.start_ms, t.party)))
 
 
@@ -61,6 +66,31 @@ def _caller_turns(events: Sequence[Event], end_ms: float) -> list[TranscriptTurn
         )
         for i, u in enumerate(utterances)
     ]
+
+
+def _person_turns(events: Sequence[Event], end_ms: float) -> list[TranscriptTurn]:
+    """One per turn that the agent heard, and one per stretch of speech that is in none of them. Only pressed keys are
+    known as said."""
+    ends = {e.utterance_id: e.t_ms for e in events if isinstance(e, UtteranceEnded)}
+    left = [(u.t_ms, ends.get(u.utterance_id, end_ms), u.said) for u in events if isinstance(u, UtteranceStarted)]
+    turns = []
+    for heard in _heard(events):
+        own = [u for u in left if u[0] < heard.end_ms and heard.start_ms < u[1]]
+        left = [u for u in left if u not in own]
+        turns.append(
+            TranscriptTurn(
+                party="caller",
+                turn_id=heard.turn_id,
+                start_ms=min([heard.start_ms, *(begin for begin, _, _ in own)]),
+                end_ms=heard.end_ms,
+                said=" ".join(said for _, _, said in own if said),
+                heard=heard.text,
+            )
+        )
+    turns += [
+        TranscriptTurn(party="caller", turn_id=0, start_ms=begin, end_ms=end, said=said) for begin, end, said in left
+    ]
+    return turns
 
 
 def _heard(events: Sequence[Event]) -> list[_Heard]:

@@ -20,7 +20,7 @@ from callm_voice.core.clock import Pace, RealClock, stopwatch
 from callm_voice.core.errors import CallmError
 from callm_voice.core.events import CallEnded, CallStarted, EventLog
 from callm_voice.core.ids import derive_seed
-from callm_voice.core.record import EngineInfo, WallTime
+from callm_voice.core.record import PERSON, EngineInfo, WallTime
 from callm_voice.line.channel import rehearsed_level
 from callm_voice.line.line import PhoneLine
 from callm_voice.line.profile import LineProfile
@@ -90,7 +90,7 @@ async def voice_call(
         log.emit(CallEnded, reason=ctx.control.reason, detail=ctx.control.detail)
         await agent.stop()
         await caller.aclose()
-        return _result(ctx, agent, caller, line, opening, wall)
+        return await _result(ctx, agent, caller, line, opening, wall)
 
 
 async def _open(ctx: CallContext, sides: Sides) -> tuple[AgentSide, CallerSide]:
@@ -128,11 +128,12 @@ async def _line(ctx: CallContext, agent: AgentSide, caller: CallerSide) -> Phone
     )
 
 
-def _result(
+async def _result(
     ctx: CallContext, agent: AgentSide, caller: CallerSide, line: PhoneLine, opening: _Opening, wall: WallTime
 ) -> CallResult:
     """What the call left behind."""
-    state, error = agent.state()
+    # In a thread: a large database takes longer than a packet to read, and other calls of this loop go on.
+    state, error = await ctx.clock.in_thread("state", agent.state)
     return CallResult(
         started_unix_s=opening.unix_s,
         reason=ctx.control.reason,
@@ -142,7 +143,9 @@ def _result(
         state=state,
         usage=agent.usage(),
         events=ctx.log.events,
-        transcript=build_transcript(ctx.log.events, end_ms=line.recorder.duration_ms),
+        transcript=build_transcript(
+            ctx.log.events, end_ms=line.recorder.duration_ms, person=ctx.resolved.spec.caller == PERSON
+        ),
         engines={**agent.engines(), **caller.engines(), "codec": codec_info(ctx.profile, line)},
         ticks=line.ticks,
         rate_hz=ctx.profile.rate_hz,

@@ -92,5 +92,5 @@ def show_result(record: CallRecord, folder: Path) -> None:
 
 
 def exit_code(record: CallRecord) -> int:
-    """0 passed, 1 failed, 3 invalid."""
-    return {"pass": 0, "fail": 1, "invalid": 3}[record.outcome.status]
+    """0 passed (or nothing was expected), 1 failed, 3 invalid."""
+    return {"pass": 0, "unscored": 0, "fail": 1, "invalid": 3}[record.outcome.status]

@@ -12,6 +12,8 @@ from verifier.trace import Trace
 from verifier.verdict import Verdict
 
 RECORD_VERSION = 1
+PERSON = "person"
+"""`CallConfig.caller` of a call that a person made. Such calls are shown and never scored."""
 
 
 class _Frozen(BaseModel):
@@ -37,7 +39,7 @@ class CallConfig(_Frozen):
     """What was asked for."""
 
     task: str
-    """`PACK/TASK`."""
+    """`PACK/TASK`; `PACK/no-task`: a person called without one."""
     pack_version: str
     pack_hash: str = ""
     """SHA-256 over the pack's files."""
@@ -45,7 +47,7 @@ class CallConfig(_Frozen):
     pipeline: str
     line: str
     caller: str
-    """`scripted` or `llm:SPEC`."""
+    """`scripted`, `llm:SPEC` or `person`."""
     pace: Literal["real", "fast"]
     seed: int
     trial: int = 1
@@ -61,7 +63,7 @@ class TranscriptTurn(_Frozen):
     start_ms: float
     end_ms: float
     said: str
-    """Caller: its words. Agent: the model's text."""
+    """Caller: its words; empty for a person, whose words nobody wrote down. Agent: the model's text."""
     heard: str | None = None
     """Caller: what the recogniser made of it; None: not yet or never transcribed. Agent: None, or what a recogniser
     made of it if the pipeline says `caller.ears: stt`."""
@@ -83,7 +85,8 @@ class Usage(_Frozen):
 class Outcome(_Frozen):
     """How the call counts."""
 
-    status: Literal["pass", "fail", "invalid"]
+    status: Literal["pass", "fail", "invalid", "unscored"]
+    """`unscored`: a sound call that nothing was expected of, so nobody can say whether it passed."""
     invalid_kind: Literal["harness", "infrastructure", "caller"] | None = None
     end_reason: EndReason
     detail: str = ""
@@ -113,7 +116,7 @@ class CallRecord(_Frozen):
     """Of the line and of `call.flac`; 0 in text mode."""
     config: CallConfig
     engines: dict[str, EngineInfo]
-    """stt, vad, endpointing, tts, caller_tts, model, codec."""
+    """stt, vad, endpointing, tts, caller_tts (or `caller`, a person), model, codec."""
     transcript: tuple[TranscriptTurn, ...]
     trace: Trace
     usage: Usage
@@ -124,7 +127,7 @@ class CallRecord(_Frozen):
     caller_cost_usd: float | None = None
     outcome: Outcome
     verdict: Verdict | None = None
-    """None for an invalid call."""
+    """None for a call that is invalid or unscored."""
     latency: LatencySummary | None = None
     """None in text mode."""
     wall: WallTime | None = None

@@ -229,6 +229,8 @@ class CallCounts(_Frozen):
     scored: int
     invalid: int
     superseded: int
+    by_person: int = 0
+    """Made by a person: shown, never scored, and in none of the figures."""
 
 
 class RunScore(_Frozen):

@@ -104,6 +104,8 @@ def _sample(source: Source, name: str, epoch: int) -> Json:
         "total_time": round(record.duration_ms / 1000, 3),
         "scores": {},
     }  # fmt: skip
+    if row.status == "unscored":
+        return sample
     if row.status == "invalid":
         message = f"invalid ({row.invalid_kind}): {row.detail or row.end_reason}"
         return {**sample, "error": {"message": message, "traceback": message, "traceback_ansi": message}}

@@ -40,7 +40,7 @@ CALLS = (
     Column("product_version", "string", "Version that made the call"),
     Column("started_at", "timestamp", "UTC"),
     Column("duration_ms", "float64", "Length on the line; 0 by text"),
-    Column("status", "string", "`pass`, `fail` or `invalid`"),
+    Column("status", "string", "`pass`, `fail`, `invalid` or `unscored`"),
     Column("invalid_kind", "string", "`harness`, `infrastructure` or `caller`; null if valid"),
     Column("superseded", "bool", "Made again on request: it counts no more"),
     Column("scored", "bool", "Counts as a trial: valid and not superseded"),

@@ -32,11 +32,13 @@ INVALID_KINDS = ("harness", "infrastructure", "caller")
 
 
 def score_run(rows: Sequence[CallRow], *, remarks: Sequence[str] = ()) -> RunScore:
-    """The scoreboard.
+    """The scoreboard. Calls that a person made are counted and play no part in anything else.
 
     Args:
         remarks: what is known of the runs beside their calls; they come first among the notes.
     """
+    every = rows
+    rows = [row for row in every if not row.by_person]
     by_model: dict[str, list[CallRow]] = defaultdict(list)
     for row in rows:
         by_model[row.model].append(row)
@@ -48,10 +50,11 @@ def score_run(rows: Sequence[CallRow], *, remarks: Sequence[str] = ()) -> RunSco
         product_version=__version__,
         verifier_version=VERIFIER_VERSION,
         calls=CallCounts(
-            found=len(rows),
+            found=len(every),
             scored=sum(row.scored for row in rows),
             invalid=sum(row.status == "invalid" and not row.superseded for row in rows),
             superseded=sum(row.superseded for row in rows),
+            by_person=len(every) - len(rows),
         ),
         notes=(*remarks, *notes(rows)),
         models=tuple(sorted(models, key=_rank)),

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from callm_voice.core.errors import ConfigError, NotFoundError
 from callm_voice.core.events import Cause
-from callm_voice.core.record import CallRecord
+from callm_voice.core.record import PERSON, CallRecord
 from callm_voice.core.runfolder import GOLD_FILE, RECORD_FILE, STATE_FILE, SUPERSEDED, find_calls, load_record
 from callm_voice.report.blame import CallBlame, blame_call
 from verifier import VERIFIER_VERSION
@@ -59,7 +59,7 @@ class CallRow(_Frozen):
     product_version: str
     started_at: str
     duration_ms: float
-    status: Literal["pass", "fail", "invalid"]
+    status: Literal["pass", "fail", "invalid", "unscored"]
     invalid_kind: Literal["harness", "infrastructure", "caller"] | None
     end_reason: str
     detail: str
@@ -68,7 +68,7 @@ class CallRow(_Frozen):
     verified_again: bool
     """The recorded verdict was of another version of the verifier, so it was computed anew."""
     tools_passed: bool | None
-    """None, as for the other two gates: an invalid call."""
+    """None, as for the other two gates: an invalid call, or one without a task."""
     path_passed: bool | None
     state_passed: bool | None
     expected_tools: tuple[str, ...]
@@ -77,7 +77,7 @@ class CallRow(_Frozen):
     failure_kinds: tuple[str, ...]
     """Each once; see `failure_kinds`."""
     blame: CallBlame | None
-    """None: not failed, or there is no `gold.json`."""
+    """None: not failed, there is no `gold.json`, or a person called, whose words nobody knows."""
     scripted: bool
     """Some latency figure came from a scripted engine."""
     ttft: tuple[tuple[Cause, float], ...]
@@ -96,7 +96,12 @@ class CallRow(_Frozen):
     @property
     def scored(self) -> bool:
         """Counts as a trial."""
-        return self.status != "invalid" and not self.superseded
+        return self.status in ("pass", "fail") and not self.superseded and not self.by_person
+
+    @property
+    def by_person(self) -> bool:
+        """A person called: no two of them call alike, so it is no trial of a model."""
+        return self.caller == PERSON
 
 
 def load_calls(run_dirs: Iterable[Path]) -> list[CallRow]:
@@ -165,7 +170,7 @@ def make_row(
         expected_tools=tuple(f.tool for f in findings if f.kind != "extra"),
         missed_tools=tuple(f.tool for f in findings if f.kind == "missing"),
         failure_kinds=failure_kinds(verdict, record.outcome.end_reason),
-        blame=blame_call(record, gold) if gold is not None else None,
+        blame=blame_call(record, gold) if gold is not None and config.caller != PERSON else None,
         scripted=any(engine.scripted for engine in record.engines.values()),
         ttft=tuple(
             (i.cause, i.ttft_ms)

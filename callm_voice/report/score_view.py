@@ -55,7 +55,8 @@ def _counts(score: RunScore) -> Text:
         kinds.update(m.invalid_by_kind)
     invalid = f"{counts.invalid} invalid" + (f" ({_kinds(kinds)})" if counts.invalid else "")
     aside = f", {counts.superseded} superseded" if counts.superseded else ""
-    return Text(f"{counts.found} calls: {counts.scored} scored, {invalid}{aside}")
+    people = f", {counts.by_person} by a person (never scored)" if counts.by_person else ""
+    return Text(f"{counts.found} calls: {counts.scored} scored, {invalid}{aside}{people}")
 
 
 def _invalid_line(m: ModelScore) -> Text:

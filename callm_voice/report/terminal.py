@@ -62,7 +62,7 @@ def head_view(record: CallRecord) -> Group:
     config, outcome = record.config, record.outcome
     cost = "price unknown" if record.cost_usd is None else f"${record.cost_usd:.3f}"
     status = outcome.status if outcome.invalid_kind is None else f"{outcome.status} ({outcome.invalid_kind})"
-    style = {"pass": "bold green", "fail": "bold red", "invalid": "bold yellow"}[outcome.status]
+    style = {"pass": "bold green", "fail": "bold red", "unscored": "bold"}.get(outcome.status, "bold yellow")
     lines = [
         Text.assemble(styled(config.task, "bold"), "  ", styled(config.model, "bold"), "  ", (status.upper(), style)),
         styled(

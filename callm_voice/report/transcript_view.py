@@ -49,6 +49,9 @@ def _turn_rows(turn: TranscriptTurn) -> list[_Row]:
 
 
 def _caller_rows(turn: TranscriptTurn) -> list[_Row]:
+    if not turn.said and turn.heard:  # a person: nobody wrote down the words
+        heard = styled(turn.heard).append("  (as heard)", "dim")
+        return [(mm_ss(turn.start_ms), Text("caller", style="bold cyan"), heard)]
     said = styled(turn.said)
     if turn.cut:
         said.append("  (cut)", style="yellow")

@@ -31,13 +31,15 @@ _ARG_MARKS = {"equal": ("=", "dim"), "differs": ("!", "bold red"), "missing": ("
 
 
 def verdict_view(record: CallRecord, gold: GoldFile | None = None, *, outputs: bool = False) -> Group:
-    """The verdict and its gates. An invalid call has none and says why.
+    """The verdict and its gates. An invalid call has none and says why, and so has one without a task.
 
     Args:
         gold: tells what the task changes in the database; without it only what differs is shown.
         outputs: show what each tool answered, too.
     """
     verdict = record.verdict
+    if record.outcome.status == "unscored":
+        return Group(Text.assemble(("NO VERDICT", "bold"), ": a call without a task, of which nothing was expected"))
     if verdict is None:
         kind = record.outcome.invalid_kind
         why = f" ({kind}), {record.outcome.detail or record.outcome.end_reason}" if kind else ""

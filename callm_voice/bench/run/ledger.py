@@ -118,12 +118,14 @@ class Ledger:
             if settle or outline["status"] != "invalid":
                 self._place(standing, outline["status"], outline["kind"])
 
-    def _place(self, standing: Standing, status: Literal["pass", "fail", "invalid"], kind: Kind | None) -> None:
-        if status == "invalid":
+    def _place(
+        self, standing: Standing, status: Literal["pass", "fail", "invalid", "unscored"], kind: Kind | None
+    ) -> None:
+        if status in ("pass", "fail"):
+            standing.status = status
+        else:
             self._store.move(folder_of(self._plan, standing.call), self._attempt_folder(standing))
             standing.invalid.append(kind or "harness")
-        else:
-            standing.status = status
 
     def _attempt_folder(self, standing: Standing) -> str:
         return f"{_invalid(folder_of(self._plan, standing.call))}/a{len(standing.invalid) + 1}"

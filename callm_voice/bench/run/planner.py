@@ -154,7 +154,8 @@ class Planner:
             return self._retry(standing, result, outcome.invalid_kind == "infrastructure", outcome.retry_after_s,
                                outcome.detail)  # fmt: skip
         self._backoff_of(standing.call.model).success()
-        return Attempt(standing.call.id, outcome.status, outcome.detail, result.wall_s, again=False)
+        status: Literal["pass", "fail"] = "pass" if outcome.status == "pass" else "fail"  # a planned call has a task
+        return Attempt(standing.call.id, status, outcome.detail, result.wall_s, again=False)
 
     def _take_error(self, result: JobResult, error: JobError) -> Attempt:
         standing = self._ledger.standings[result.id]

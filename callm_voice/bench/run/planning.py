@@ -15,6 +15,7 @@ from callm_voice.bench.workshop import Workshop
 from callm_voice.core import paths
 from callm_voice.core.errors import UsageError
 from callm_voice.core.ids import short_hash
+from callm_voice.core.record import PERSON
 from callm_voice.core.runfolder import safe_name
 from callm_voice.desk.pack import Pack
 from callm_voice.line.profile import load_profile
@@ -136,6 +137,8 @@ def _asked_models(args: RunArgs) -> list[str]:
 
 
 def _any_spec(args: RunArgs, pack: str, task: str) -> CallSpec:
+    if args.caller == PERSON:
+        raise UsageError("--caller person: a run makes its calls by itself; a person calls in with `callm-voice serve`")
     return CallSpec(
         task=f"{pack}/{task}", model=args.models[0], pipeline=args.pipeline, line=args.lines[0], caller=args.caller,
         pace=args.pace, run_dir=Path("."),

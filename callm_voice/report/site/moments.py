@@ -47,8 +47,8 @@ class Moment:
 
 
 def moment_of(record: CallRecord, blame: CallBlame | None = None, events: tuple[Json, ...] = ()) -> Moment | None:
-    """The moment; None for a call that passed."""
-    if record.outcome.status == "pass":
+    """The moment; None for a call that passed, or of which nothing was expected."""
+    if record.outcome.status in ("pass", "unscored"):
         return None
     if record.outcome.status == "invalid" or record.verdict is None:
         return _invalid(record, events)
