@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from callm_voice.core.latency import LatencySummary
+from callm_voice.report.keys import key_rows
 from callm_voice.report.site.collect import Json
 
 _DIRECTIONS = {"to_agent": "to the agent", "to_caller": "to the caller"}
@@ -32,7 +33,8 @@ def marks_between(events: Sequence[Json], latency: LatencySummary | None, times_
         events: as `events.jsonl` has them.
         times_ms: of the other rows of the transcript, sorted; nothing is joined across them.
     """
-    marks = [*_keys(events), *_losses(events, times_ms), *_late(events)]
+    keys = [Mark(row.t_ms, "keypad", row.text, bad=row.lost or row.instead_of is not None) for row in key_rows(events)]
+    marks = [*keys, *_losses(events, times_ms), *_late(events)]
     for barge_in in latency.barge_ins if latency else ():
         at = barge_in.onset_ms if barge_in.onset_ms is not None else barge_in.detected_ms
         silent = barge_in.onset_to_stop_ms
@@ -64,19 +66,6 @@ def _late(events: Sequence[Json]) -> Iterator[Mark]:
         by_ms = float(worst.get("late_ms", 0.0))
         text = f"{_count(len(late), 'late tick')} of the line in this call; the worst, here, by {by_ms:,.0f} ms"
         yield Mark(float(worst["t_ms"]), "late", text)
-
-
-def _keys(events: Sequence[Json]) -> Iterator[Mark]:
-    """Keys that were pressed, and those that were recognised in one turn."""
-    heard: dict[object, list[Json]] = defaultdict(list)
-    for event in events:
-        if event.get("type") == "dtmf_sent":
-            yield Mark(float(event["t_ms"]), "keypad", f"pressed {event.get('digits', '')}", bad=False)
-        elif event.get("type") == "dtmf_heard":
-            heard[event.get("turn_id")].append(event)
-    for group in heard.values():
-        digits = "".join(str(event.get("digit", "")) for event in group)
-        yield Mark(float(group[-1]["t_ms"]), "keypad", f"recognised {digits}", bad=False)
 
 
 def _count(number: int, what: str) -> str:

@@ -88,6 +88,8 @@ class MadeCall:
     """Of an invalid trial."""
     lagged: bool = False
     """The harness lagged, so the latency figures are not the model's."""
+    keys: tuple[tuple[float, str, str], ...] = ()
+    """What the caller pressed: (line clock in ms, pressed, recognised)."""
     changes: dict[str, Any] = field(default_factory=dict)
     """Fields of the record that are other."""
 
@@ -226,7 +228,7 @@ def make_record(made: MadeCall) -> tuple[CallRecord, Draft, list[Event]]:
         "latency": None if by_text else _latency(made, inferences),
     }  # fmt: skip
     record = CallRecord(**fields | made.changes)
-    return record, d, _events(record, d)
+    return record, d, sorted([*_events(record, d), *_keys(made)], key=lambda e: e.t_ms)
 
 
 def write_call(run_dir: Path, made: MadeCall, *, audio: bool = False) -> Path:
@@ -407,6 +409,17 @@ def _events(record: CallRecord, d: Draft) -> list[Event]:
     ]
     made.append(ev.CallEnded(t_ms=TURN_MS * 5, reason=record.outcome.end_reason, detail=record.outcome.detail))
     return sorted(made, key=lambda e: e.t_ms)
+
+
+def _keys(made: MadeCall) -> list[Event]:
+    """Each tone and each gap 100 ms."""
+    events: list[Event] = []
+    for number, (t_ms, pressed, recognised) in enumerate(made.keys, start=1):
+        events.append(ev.DtmfSent(t_ms=t_ms, utterance_id=number, digits=pressed))
+        events += [
+            ev.DtmfHeard(t_ms=t_ms + 200.0 * n + 80.0, turn_id=number, digit=key) for n, key in enumerate(recognised)
+        ]
+    return events
 
 
 def _tones(record: CallRecord) -> np.ndarray:

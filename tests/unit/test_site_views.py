@@ -9,10 +9,13 @@ import pytest
 from support.run_builder import MadeCall, write_call
 
 from callm_voice.core.errors import ConfigError, NotFoundError
+from callm_voice.report.blame import blame_call
+from callm_voice.report.site.blame import blame_rows
 from callm_voice.report.site.collect import LoadedCall, find_places, load_call
-from callm_voice.report.site.conversation import marks_of, rows_of
+from callm_voice.report.site.conversation import rows_of
 from callm_voice.report.site.desks import desk_view
 from callm_voice.report.site.gates import gates_view
+from callm_voice.report.site.marks import marks_of
 from callm_voice.report.site.waterfall import inference_rows, turn_bars
 
 pytestmark = pytest.mark.unit
@@ -83,6 +86,40 @@ def test_an_inference_without_its_event_has_no_place_on_the_line(tmp_path: Path)
     event = {"type": "inference_started", "inference_id": 2, "t_ms": 5000.0}
     rows = inference_rows(latency, (event,))
     assert [row.start_ms for row in rows[:3]] == [None, 5000.0, None]
+
+
+def test_pressed_and_recognised_keys_stand_in_the_transcript_and_on_the_timeline(tmp_path: Path) -> None:
+    call = made(tmp_path, MadeCall(keys=((5_000.0, "4711#", "471#"), (9_000.0, "12", "12"))))
+    rows = rows_of(call.record, call.events)
+    keys = [row for row in rows if row.kind == "keypad"]
+    assert [(row.t_ms, row.keys.text) for row in keys if row.keys] == [
+        (5_000.0, "pressed 4711#"), (5_680.0, "recognised 471#, pressed were 4711#"),
+        (9_000.0, "pressed 12"), (9_280.0, "recognised 12"),
+    ]  # fmt: skip
+    assert [(m["t"], m["label"]) for m in marks_of(call, rows) if m["kind"] == "keypad"] == [
+        (row.t_ms, f"keypad: {row.keys.text}") for row in keys if row.keys
+    ]
+
+
+def test_the_blame_has_what_was_said_and_heard_of_each_lost_value(tmp_path: Path) -> None:
+    call = made(tmp_path, MadeCall(plot="misheard_number"))
+    assert call.gold is not None
+    view = blame_rows(blame_call(call.record, call.gold), call.record)
+    assert view is not None
+    assert view.blame == "recogniser"
+    (row,) = view.rows
+    (argument,) = row.args
+    assert (argument.expected, argument.used) == ("+12125550133", "+12125550138")
+    assert (argument.said, argument.heard, argument.used_heard) == (True, False, True)
+    turn = next(t for t in call.record.transcript if t.party == "caller" and "0133" in t.said)
+    assert (argument.start_ms, argument.end_ms) == (turn.start_ms, turn.end_ms)
+    assert argument.words == (("212-555-0133.", "212-555-0138."),)
+
+
+def test_a_call_that_did_not_fail_has_no_blame(tmp_path: Path) -> None:
+    call = made(tmp_path, MadeCall())
+    assert call.gold is not None
+    assert blame_rows(blame_call(call.record, call.gold), call.record) is None
 
 
 def test_losses_stand_where_they_were_heard_and_late_ticks_are_joined(tmp_path: Path) -> None:

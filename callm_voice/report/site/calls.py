@@ -16,11 +16,13 @@ from callm_voice.core.runfolder import (
     safe_name,
 )
 from callm_voice.report.score_rows import CallRow, load_row, make_row
+from callm_voice.report.site.blame import blame_rows
 from callm_voice.report.site.collect import CallPlace, LoadedCall, load_call
-from callm_voice.report.site.conversation import player_data, rows_of
+from callm_voice.report.site.conversation import rows_of
 from callm_voice.report.site.desks import DeskView
 from callm_voice.report.site.gates import failed_gates, gates_view
 from callm_voice.report.site.graph import Drawing, draw
+from callm_voice.report.site.marks import player_data
 from callm_voice.report.site.moments import Moment, moment_of
 from callm_voice.report.site.pages import Site
 from callm_voice.report.site.sound import AudioKind, Peaks, split_sound
@@ -101,15 +103,16 @@ def path_graphs(record: CallRecord, desk: DeskView) -> dict[str, Drawing]:
 
 
 def conversation(call: LoadedCall, desk: DeskView, row: CallRow) -> dict[str, Any]:
-    """What the templates of a conversation need: transcript, gates and drawings."""
+    """What the templates of a conversation need: transcript, gates, blame and drawings."""
     return {
         "id": page_id(call.place),
         "place": call.place,
         "record": call.record,
-        "rows": rows_of(call.record),
+        "rows": rows_of(call.record, call.events),
         "view": gates_view(call.record, call.gold),
         "graphs": path_graphs(call.record, desk),
         "moment": moment_of(call.record, row.blame, call.events),
+        "blame": blame_rows(row.blame, call.record),
     }
 
 

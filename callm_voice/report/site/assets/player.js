@@ -221,7 +221,7 @@
 
     drawMarks() {
       const track = this.find(".track");
-      const signs = { tool: "▲", handoff: "◆", "barge-in": "⨯", loss: "▮", late: "┆" };
+      const signs = { tool: "▲", handoff: "◆", keypad: "#", "barge-in": "⨯", loss: "▮", late: "┆" };
       if (!this.marks) {
         this.marks = this.data.marks.map((mark) => {
           // There can be hundreds of losses: these are for the eye and the mouse, and are counted in the legend.
