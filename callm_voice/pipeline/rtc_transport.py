@@ -1,0 +1,69 @@
+"""What we use of aiortc's inside: the one place that knows it.
+
+aiortc gives media to tracks only. The packets themselves pass two methods of its DTLS transport as plain RTP bytes:
+`_send_rtp` encrypts and sends them, `_handle_rtp_data` is called with those that came, decrypted. A third private thing
+is the list of addresses that its ICE agent opens ports on. `tests/realtime/test_rtc_peer.py` fails if any of it moves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from aiortc import RTCPeerConnection, RTCRtpTransceiver
+
+
+class Transport:
+    """The encrypted way of one audio stream.
+
+    Args:
+        connection: fresh.
+        transceiver: its only stream.
+        hosts: addresses to open UDP ports on; None: those of this machine, and loopback.
+        on_packet: called with each RTP packet that came, as bytes.
+    """
+
+    def __init__(
+        self,
+        connection: RTCPeerConnection,
+        transceiver: RTCRtpTransceiver,
+        hosts: Sequence[str] | None,
+        on_packet: Callable[[bytes], None],
+    ) -> None:
+        self._connection = connection
+        self._dtls: Any = transceiver.sender.transport
+        self._ice: Any = self._dtls.transport._connection
+        self._hosts, self._on_packet = hosts, on_packet
+        self.ssrc: int = transceiver.sender._ssrc
+        """Of our packets; the description names it."""
+        self._gather = self._ice.get_component_candidates
+        vars(self._ice)["get_component_candidates"] = self._gather_on_hosts
+        vars(self._dtls)["_handle_rtp_data"] = self._take
+
+    async def send(self, data: bytes) -> None:
+        """Encrypt and send one RTP packet; dropped if the connection is gone."""
+        with contextlib.suppress(ConnectionError):
+            await self._dtls._send_rtp(data)
+
+    async def settled(self, limit_s: float) -> None:
+        """Wait, after the connection was closed, until aiortc's own task that connects has seen it."""
+        tasks = {task for task in asyncio.all_tasks() if _runs_for(task, self._connection)}
+        if tasks:
+            await asyncio.wait(tasks, timeout=limit_s)
+
+    async def _take(self, data: bytes, arrival_time_ms: int) -> None:
+        self._on_packet(data)
+
+    async def _gather_on_hosts(self, component: int, addresses: list[str], timeout: int = 5) -> Any:
+        hosts = [*addresses, "127.0.0.1"] if self._hosts is None else list(self._hosts)
+        return await self._gather(component=component, addresses=hosts, timeout=timeout)
+
+
+def _runs_for(task: asyncio.Task[Any], connection: RTCPeerConnection) -> bool:
+    """Whether a task is one of this connection's own coroutines."""
+    coroutine = task.get_coro()
+    frame = getattr(coroutine, "cr_frame", None)
+    ours = getattr(coroutine, "__qualname__", "").startswith("RTCPeerConnection.")
+    return ours and frame is not None and frame.f_locals.get("self") is connection
