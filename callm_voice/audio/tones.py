@@ -6,6 +6,8 @@ filter a frequency and asks of a key what ITU-T Q.24 asks of an exchange: levels
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -92,6 +94,8 @@ class DtmfDetector:
         turns = np.outer(np.outer([*LOW_HZ, *HIGH_HZ], _DETUNE), np.arange(self._window) / rate_hz)
         self._filters = np.concatenate([np.cos(2 * np.pi * turns), np.sin(2 * np.pi * turns)]) / self._window
         self._lowest = (FULL_SCALE * 10 ** (_LOWEST_DBOV / 20)) ** 2
+        self._quiet_peak = math.isqrt(int(self._lowest))
+        """Where all samples lie below it, no window reaches the lowest level."""
         self._rest: Pcm = np.zeros(0, np.int16)
         self._candidate: str | None = None
         self._seen = 0
@@ -102,9 +106,10 @@ class DtmfDetector:
         """Take (samples,) int16; the keys that became certain in it, each once however long it sounds: some 40 ms
         after it began."""
         sound = np.concatenate([self._rest, frame])
+        unheard = not sound.size or max(int(sound.max()), -int(sound.min())) < self._quiet_peak
         keys = []
         while sound.size >= self._window:
-            key = self._follow(self._look(sound[: self._window]))
+            key = self._follow(None if unheard else self._look(sound[: self._window]))
             if key is not None:
                 keys.append(key)
             sound = sound[self._hop :]

@@ -86,6 +86,7 @@ class PhoneLine:
         self.speech_dbov = speech_dbov
         """As given; None: the level of the caller's speech is measured on the way."""
         self._caller, self._agent = caller, agent
+        self._keypad = caller if isinstance(caller, KeypadLeg) else None  # asked once: it takes as long as a codec
         self._to_agent = Channel(profile, seed, "to_agent", speech_dbov=speech_dbov)
         self._to_caller = Channel(profile, seed, "to_caller")
         self._clock, self._log = clock, log
@@ -159,16 +160,15 @@ class PhoneLine:
         from_agent = self._packet(self._agent.pull(), "agent")
         heard_by_agent, heard_by_caller = self._on_the_way
         self._on_the_way = (
-            self._to_agent.process(from_caller, far=heard_by_caller, past_microphone=self._caller_presses()),
+            self._to_agent.process(
+                from_caller, far=heard_by_caller, past_microphone=self._keypad is not None and self._keypad.pressing
+            ),
             self._to_caller.process(from_agent),
         )
         self.recorder.add(*self._on_the_way)
         self._agent.push(heard_by_agent)
         self._caller.push(heard_by_caller)
         self._log_losses()
-
-    def _caller_presses(self) -> bool:
-        return isinstance(self._caller, KeypadLeg) and self._caller.pressing
 
     def _packet(self, frame: Frame | None, leg: str) -> Frame:
         if frame is None:

@@ -23,6 +23,7 @@ from callm_voice.bench.resolve import ResolvedCall, resolve
 from callm_voice.core import paths
 from callm_voice.core.clock import RealClock
 from callm_voice.core.events import EventLog, LineEnded
+from callm_voice.core.fastloop import run
 from callm_voice.llm.oracle import OracleChatModel
 from callm_voice.llm.spec import OracleSpec
 
@@ -105,11 +106,9 @@ def _short_pipeline(folder: Path) -> str:
     return str(file)
 
 
-async def _make(calls: int, url: str) -> Seen:
+async def _make(calls: int, url: str, clock: RealClock) -> Seen:
     """All calls on this loop; the folders of calls are not written."""
     from callm_voice.bench.voice_call import voice_call  # takes a second: not while a line runs
-
-    clock = RealClock()
 
     async def one(number: int, resolved: ResolvedCall) -> CallResult:
         await clock.sleep_until(clock.now_s() + START_EVERY_S * number)
@@ -119,7 +118,6 @@ async def _make(calls: int, url: str) -> Seen:
         resolved = resolve(_spec(Path(folder), f"openai:{url}#oracle", _short_pipeline(Path(folder))))
         results = await asyncio.gather(*(one(n, resolved) for n in range(calls)))
     ends = [next(e for e in result.events if isinstance(e, LineEnded)) for result in results]
-    clock.close()
     used = resource.getrusage(resource.RUSAGE_SELF)
     return Seen(
         worst_p99_ms=max(end.late_p99_ms for end in ends),
@@ -130,4 +128,7 @@ async def _make(calls: int, url: str) -> Seen:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asdict(asyncio.run(_make(int(sys.argv[1]), sys.argv[2])))))
+    its_clock = RealClock()
+    seen = run(lambda: _make(int(sys.argv[1]), sys.argv[2], its_clock), its_clock)  # the loop that every call runs on
+    its_clock.close()
+    print(json.dumps(asdict(seen)))
