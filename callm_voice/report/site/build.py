@@ -94,9 +94,9 @@ def _build(
     site.assets()
     on_progress(f"{len(places):,} calls")
     calls = run(partial(_call_job, site, desks, audio), places)
-    rows = [call.row for call in calls]
+    rows = [call.row for call in calls if not call.row.by_person]
     on_progress("scores")
-    score = score_run(rows)
+    score = score_run([call.row for call in calls])
     _write_tasks(site, desks, calls, score.models, run)
     found = choices(rows)
     boards = dict(zip(found.all(), run(partial(board, rows), found.all()), strict=True))
@@ -162,9 +162,10 @@ def _only(score: ModelScore, task: str) -> tuple[Any, ...]:
 
 
 def _models(scores: Sequence[ModelScore], calls: Sequence[CallSummary]) -> list[str]:
-    """Those with a call there, best first."""
+    """Those with a call there, best first; last those that only people called."""
     there = {call.place.model for call in calls}
-    return [score.model for score in scores if score.model in there]
+    scored = [score.model for score in scores if score.model in there]
+    return [*scored, *sorted(there - set(scored))]
 
 
 @contextmanager
@@ -189,7 +190,7 @@ def _built(out: Path, calls: Sequence[CallSummary]) -> BuiltSite:
     return BuiltSite(
         index=out / "index.html",
         calls=len(calls),
-        failures=sum(call.moment is not None and not call.row.superseded for call in calls),
+        failures=sum(call.failed for call in calls),
         tasks=len({(call.place.pack, call.place.task) for call in calls}),
         pages=sum(path.suffix == ".html" for path in files),
         bytes=sum(path.stat().st_size for path in files),

@@ -70,6 +70,11 @@ class CallSummary:
     spans: tuple[tuple[str, float], ...]
     """Name and length of every piece of every answered turn; empty where the call's latency does not count."""
 
+    @property
+    def failed(self) -> bool:
+        """It stands among the failures."""
+        return self.moment is not None and not self.row.superseded and not self.row.by_person
+
 
 def page_id(place: CallPlace) -> str:
     """The key of a call in data files and in ids of elements."""

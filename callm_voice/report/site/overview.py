@@ -72,8 +72,8 @@ def write_industry(site: Site, pack: str, desk: DeskView, calls: Sequence[CallSu
 
 
 def write_failures(site: Site, calls: Sequence[CallSummary]) -> None:
-    """Every call that did not pass, by kind, with the moment it went wrong."""
-    failed = [call for call in calls if call.moment is not None and not call.row.superseded]
+    """Every call that did not pass, by kind, with the moment it went wrong; not those that a person made."""
+    failed = [call for call in calls if call.failed]
     order = {kind: number for number, kind in enumerate(KINDS)}
     failed.sort(key=lambda c: order[c.moment.kind] if c.moment else 0)
     entries = [_failure(call) for call in failed]

@@ -54,9 +54,11 @@ def write_task(
 
 
 def _conversations(calls: Sequence[CallSummary], desk: DeskView) -> list[dict[str, Any]]:
-    """A passing and a failing one, where there are; else an invalid one, so that the page is not empty."""
+    """A passing and a failing one, where there are; else one that does not count, so that the page is not empty."""
     chosen = [(status, representative(calls, status)) for status in ("pass", "fail")]
-    picked = [(status, call) for status, call in chosen if call is not None] or [("invalid", calls[0])]
+    other = next((call for call in calls if not call.row.by_person), calls[0])
+    picked = [(status, call) for status, call in chosen if call is not None]
+    picked = picked or [("person" if other.row.by_person else "invalid", other)]
     return [
         {**conversation(load_call(call.place), desk, call.row), "status": status, "files": call.files,
          "key": page_id(call.place)}
