@@ -12,6 +12,9 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter
 
+from callm_voice.core.agent_events import AgentHeard as AgentHeard
+from callm_voice.core.agent_events import AgentSpeechEnded as AgentSpeechEnded
+from callm_voice.core.agent_events import AgentSpeechStarted as AgentSpeechStarted
 from callm_voice.core.clock import Clock
 from callm_voice.core.event_base import Event as Event
 from callm_voice.core.line_events import ConcealedBy as ConcealedBy
@@ -209,6 +212,7 @@ class ToolStarted(Event):
     call_id: str
     turn_id: int
     inference_id: int
+    """0: the agent runs elsewhere, and its inferences cannot be seen."""
     role: str
     name: str
     args: JsonObject
@@ -286,7 +290,7 @@ AnyEvent = Annotated[
     | VadStarted | VadStopped | TurnEnded
     | TranscriptReady | SpeculationDropped | TurnJudged | BargeIn | InferenceStarted | InferenceMark | InferenceEnded
     | ToolStarted | ToolFinished | HandedOff | SentenceReady | TtsFirstAudio | PlayoutStarted | PlayoutEnded
-    | LineLag | LineLoss | LineEnded | Failed,
+    | AgentSpeechStarted | AgentSpeechEnded | AgentHeard | LineLag | LineLoss | LineEnded | Failed,
     Field(discriminator="type"),
 ]  # fmt: skip
 EVENT = TypeAdapter[AnyEvent](AnyEvent)

@@ -8,13 +8,16 @@ from callm_voice.core.clock import Clock
 from callm_voice.core.events import EventLog, HandedOff, ToolFinished, ToolStarted
 from callm_voice.desk.cleaning import clean_json, clean_text
 from callm_voice.desk.database import CallDatabase
-from callm_voice.desk.dispatch import ToolAnswer
+from callm_voice.desk.dispatch import RoleView, ToolAnswer
 from callm_voice.desk.history import Answer
 from callm_voice.desk.inference import Inference
 from callm_voice.desk.outputs import RoleChanged, ToolRan
 from callm_voice.desk.pack import Pack
 from callm_voice.llm.types import ToolCallReady
 from verifier.trace import Handoff, ToolCall, Trace
+
+UNSEEN_INFERENCE = 0
+"""`inference_id` of the tool calls of an agent that runs elsewhere."""
 
 
 class Switchboard:
@@ -43,21 +46,34 @@ class Switchboard:
         """
         caller = self.role.name
         for ready in inference.calls:
-            call, to_role = self._run(ready, inference, caller)
+            call, to_role = self._run(ready, inference.turn_id, inference.inference_id, caller, self.role)
             answer.add_call(call.call_id, call.name, call.args, ready.raw_arguments, call.output)
             handed_off = self._hand_off(to_role, inference.turn_id) if to_role else None
             yield ToolRan(inference.inference_id, call)
             if handed_off:
                 yield handed_off
 
-    def _run(self, ready: ToolCallReady, inference: Inference, caller: str) -> tuple[ToolCall, str | None]:
+    def run_foreign(
+        self, ready: ToolCallReady, *, turn_id: int, view: RoleView | None = None
+    ) -> tuple[ToolCall, RoleChanged | None]:
+        """Run one call of an agent that runs elsewhere, so that nothing is known of its inferences.
+
+        Args:
+            turn_id: the caller's turn that is being answered.
+            view: what the agent may use, if that is not what its role may.
+        """
+        call, to_role = self._run(ready, turn_id, UNSEEN_INFERENCE, self.role.name, view or self.role)
+        return call, self._hand_off(to_role, turn_id) if to_role else None
+
+    def _run(
+        self, ready: ToolCallReady, turn_id: int, inference_id: int, caller: str, view: RoleView
+    ) -> tuple[ToolCall, str | None]:
         call_id, name, args = self._own_id(ready.call_id), clean_text(ready.name), clean_json(ready.arguments)
         t_ms, started_s = self._log.now_ms(), self._clock.now_s()
         self._log.emit(
-            ToolStarted, call_id=call_id, turn_id=inference.turn_id, inference_id=inference.inference_id, role=caller,
-            name=name, args=args,
-        )  # fmt: skip
-        answer = self._answer(name, args, ready.error)
+            ToolStarted, call_id=call_id, turn_id=turn_id, inference_id=inference_id, role=caller, name=name, args=args
+        )
+        answer = self._answer(view, name, args, ready.error)
         duration_ms = round((self._clock.now_s() - started_s) * 1000, 3)
         self._log.emit(
             ToolFinished, call_id=call_id, name=name, ok=answer.ok, output=answer.output, error=answer.error,
@@ -71,10 +87,10 @@ class Switchboard:
         self._calls.append(call)
         return call, answer.to_role
 
-    def _answer(self, name: str, args: dict[str, object], unparsed: str | None) -> ToolAnswer:
+    def _answer(self, view: RoleView, name: str, args: dict[str, object], unparsed: str | None) -> ToolAnswer:
         if len(self._calls) >= self._max:
             return self._dispatcher.refuse("too_many_calls", f"this call has used up its {self._max} tool calls")
-        return self._dispatcher.run(self.role, name, args, unparsed=unparsed)
+        return self._dispatcher.run(view, name, args, unparsed=unparsed)
 
     def _hand_off(self, to_role: str, turn_id: int) -> RoleChanged:
         change = RoleChanged(self.role.name, to_role)
