@@ -18,6 +18,7 @@ from callm_voice.core.events import (
     UtteranceStarted,
     VadStarted,
 )
+from callm_voice.core.keypad import keys_in, marker
 from callm_voice.core.record import TranscriptTurn
 
 
@@ -83,7 +84,7 @@ def _person_turns(events: Sequence[Event], end_ms: float) -> list[TranscriptTurn
                 turn_id=heard.turn_id,
                 start_ms=min([heard.start_ms, *(begin for begin, _, _ in own)]),
                 end_ms=heard.end_ms,
-                said=" ".join(said for _, _, said in own if said),
+                said=_pressed(own),
                 heard=heard.text,
             )
         )
@@ -91,6 +92,12 @@ def _person_turns(events: Sequence[Event], end_ms: float) -> list[TranscriptTurn
         TranscriptTurn(party="caller", turn_id=0, start_ms=begin, end_ms=end, said=said) for begin, end, said in left
     ]
     return turns
+
+
+def _pressed(stretches: Sequence[tuple[float, float, str]]) -> str:
+    """The keys of a turn in one."""
+    keys = "".join(keys_in(said) for _, _, said in stretches)
+    return marker(keys) if keys else ""
 
 
 def _heard(events: Sequence[Event]) -> list[_Heard]:

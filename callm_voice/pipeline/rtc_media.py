@@ -163,6 +163,11 @@ class MediaReceiver:
         """What stands in for missing packets."""
         return self._receiver.concealed_by
 
+    @property
+    def key(self) -> str | None:
+        """Of the telephone, whose tone the last frame is of; None: it is sound like any other."""
+        return self._receiver.key
+
     def push(self, packet: RtpPacket, now_ms: float) -> None:
         """Take one packet as it comes. Those that come before the first `pull` are heard by nobody."""
         if self._zero_ms is None or not packet.payload:
@@ -206,6 +211,10 @@ class _WithKeys(PacketReceiver):
         super().__init__(codec, buffer, concealment, audio.step)
         self._events, self._rate_hz = audio.events_payload_type, codec.rate_hz
         self._tone: KeyTone | None = None
+
+    @property
+    def key(self) -> str | None:
+        return self._tone.key if self._tone is not None else None
 
     def decode(self, packet: RtpPacket) -> Pcm:
         if packet.payload_type != self._events:

@@ -50,6 +50,7 @@ from callm_voice.pipeline.rtc_sdp import (
 from callm_voice.pipeline.rtc_transport import Transport
 
 LOOPBACK = ("127.0.0.1",)
+CLOSED_BY_OTHER_END = "the other end closed the connection"
 SILENT_LIMIT_S = 5.0
 """A connection that was alive and brings no packet for so long is gone: every end that we know sends all the time."""
 _FOREIGN = (
@@ -213,6 +214,11 @@ class RtcPeer:
         return self._receiver.pull(now_s * 1000)
 
     @property
+    def key(self) -> str | None:
+        """Of the other end's telephone, pressed in the packet time of the last `pull`."""
+        return self._receiver.key if self._receiver else None
+
+    @property
     def counts(self) -> Counts:
         """Of the jitter buffer so far."""
         return self._receiver.counts if self._receiver else Counts()
@@ -281,7 +287,7 @@ class RtcPeer:
         elif state == "failed":
             self._end("no way to the other end, or its encryption does not fit")
         elif state == "closed":
-            self._end("the other end closed the connection")
+            self._end(CLOSED_BY_OTHER_END)
 
     def _end(self, why: str) -> None:
         if self._over is None:
