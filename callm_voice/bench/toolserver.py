@@ -9,15 +9,14 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
-import secrets
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from callm_voice import __version__
-from callm_voice.bench.toolserver_desk import Offer, ToolDesk
+from callm_voice.bench.tool_options import ToolOptions, choose_token
+from callm_voice.bench.toolserver_desk import ToolDesk
 from callm_voice.bench.toolserver_http import TokenGate, http_routes
 from callm_voice.core.errors import MissingDependencyError, SetupError
 
@@ -30,18 +29,6 @@ MAX_CONNECTIONS = 64
 KEEP_ALIVE_S = 60
 
 
-@dataclass(frozen=True)
-class ToolOptions:
-    """Where the tools of a call are served, and what is offered."""
-
-    offer: Offer = "role"
-    host: str = "127.0.0.1"
-    port: int = 0
-    """0: any free one."""
-    public_url: str | None = None
-    """What the agent is told instead of `http://HOST:PORT`, where a tunnel or proxy leads here."""
-
-
 class ToolServer:
     """Serves a `ToolDesk`. `start`, then the call, then `aclose`.
 
@@ -51,7 +38,7 @@ class ToolServer:
 
     def __init__(self, desk: ToolDesk, options: ToolOptions) -> None:
         self.desk, self._options = desk, options
-        self._token = secrets.token_urlsafe(32)
+        self._token = choose_token()
         self._base = ""
         self._closing = asyncio.Event()
         self._serving: asyncio.Task[None] | None = None

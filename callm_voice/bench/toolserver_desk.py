@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
+from callm_voice.bench.tool_options import Offer
 from callm_voice.core.clock import Clock
 from callm_voice.core.errors import CallmError
 from callm_voice.core.events import EventLog
@@ -26,9 +27,6 @@ from callm_voice.desk.switchboard import Switchboard
 from callm_voice.desk.tools import transfer_schema
 from callm_voice.llm.types import ToolCallReady, ToolSchema
 from verifier.trace import State, Trace
-
-Offer = Literal["role", "all"]
-OFFERS: tuple[Offer, ...] = ("role", "all")
 
 
 @dataclass(frozen=True)
@@ -64,6 +62,7 @@ class ToolDesk:
         self._board = Switchboard(pack, database, log, clock, max_tool_calls=AgentLimits().tool_calls_per_call)
         self._turn_id, self._on_broken = turn_id, on_broken
         self._everything = _everything(pack)
+        self._over = False
         self.calls = 0
         """Tool calls so far, transfers and refused ones included."""
 
@@ -96,6 +95,8 @@ class ToolDesk:
         Args:
             arguments: a JSON object.
         """
+        if self._over:
+            return {"ok": False, "error_code": "call_is_over", "data": None}
         self.calls += 1
         ready = ToolCallReady(0.0, "", name, arguments, raw_arguments="")
         try:
@@ -104,6 +105,10 @@ class ToolDesk:
             self._on_broken(broken)
             return {"ok": False, "error_code": "unavailable", "data": None}
         return dict(call.output)
+
+    def close(self) -> None:
+        """The caller has gone: whatever the agent does from now on is not done any more."""
+        self._over = True
 
     def trace(self) -> Trace:
         """What was done so far."""

@@ -15,8 +15,9 @@ from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from support.manual_clock import ManualClock
 
-from callm_voice.bench.toolserver import ToolOptions, ToolServer, is_open_to_others
-from callm_voice.bench.toolserver_desk import Offer, ToolDesk
+from callm_voice.bench.tool_options import Offer, ToolOptions
+from callm_voice.bench.toolserver import ToolServer, is_open_to_others
+from callm_voice.bench.toolserver_desk import ToolDesk
 from callm_voice.bench.toolserver_http import MAX_BODY_BYTES
 from callm_voice.core import paths
 from callm_voice.core.errors import SetupError

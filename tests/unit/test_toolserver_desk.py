@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 from support.manual_clock import ManualClock
 
-from callm_voice.bench.toolserver_desk import Offer, ToolDesk
+from callm_voice.bench.tool_options import Offer
+from callm_voice.bench.toolserver_desk import ToolDesk
 from callm_voice.core import paths
 from callm_voice.core.errors import CallmError
 from callm_voice.core.events import EventLog, HandedOff, ToolFinished, ToolStarted
