@@ -22,6 +22,7 @@ from callm_voice.cli import (
     profile,
     report,
     score,
+    serve,
     show,
     verify,
     voices,
@@ -49,6 +50,7 @@ app.command("calibrate")(calibrate.calibrate)
 app.command("verify")(verify.verify)
 app.command("show")(show.show)
 app.command("report")(report.report)
+app.command("serve")(serve.serve)
 app.command("score")(score.score)
 app.command("export")(export.export)
 app.command("notebooks")(notebooks.notebooks)

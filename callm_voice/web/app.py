@@ -8,7 +8,9 @@ from typing import cast
 
 from fastapi import APIRouter, FastAPI
 
+from callm_voice.web import pages, report_pages
 from callm_voice.web.guard import Guard
+from callm_voice.web.live import Live
 from callm_voice.web.settings import ServeSettings
 
 
@@ -17,9 +19,11 @@ def create_app(settings: ServeSettings) -> FastAPI:
 
     Every request and websocket passes the guard first: no route checks a token, a host or an origin.
     """
-    app = FastAPI(title="callm-voice", docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.settings = settings
-    app.include_router(_call_in())
+    live = Live(settings)
+    app = FastAPI(title="callm-voice", docs_url=None, redoc_url=None, openapi_url=None, lifespan=live.running)
+    app.state.settings, app.state.live = settings, live
+    for router in (pages.router, report_pages.router, _call_in()):
+        app.include_router(router)
     app.add_middleware(Guard, token=settings.token)
     return app
 

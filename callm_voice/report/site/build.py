@@ -51,7 +51,7 @@ class BuiltSite:
 
 def build_site(
     runs: Sequence[Path], out: Path, *, audio: AudioKind = "flac", workers: int | None = None,
-    on_progress: Callable[[str], None] = lambda _: None,
+    on_progress: Callable[[str], None] = lambda _: None, links: Sequence[tuple[str, str]] = (),
 ) -> BuiltSite:  # fmt: skip
     """Build the site of all finished calls below `runs` into `out`.
 
@@ -61,6 +61,7 @@ def build_site(
         audio: `flac` as recorded, `opus` at a quarter of the size, `none`.
         workers: processes; None: as many as cores, one where there are few calls.
         on_progress: gets short lines.
+        links: name and address, relative to the site, of what stands in the head of each page before the site's own.
 
     Raises:
         NotFoundError: a folder without a finished call.
@@ -73,16 +74,16 @@ def build_site(
     packs = {place.pack: place for place in sorted(places, key=lambda p: (p.pack, p.href), reverse=True)}
     packs = dict(sorted(packs.items()))
     with _runner(len(places), workers) as run:
-        return _build(places, packs, out, audio, run, on_progress)
+        return _build(places, packs, out, audio, run, on_progress, links)
 
 
 def _build(
     places: Sequence[CallPlace], packs: dict[str, CallPlace], out: Path, audio: AudioKind, run: _Run,
-    on_progress: Callable[[str], None],
+    on_progress: Callable[[str], None], links: Sequence[tuple[str, str]],
 ) -> BuiltSite:  # fmt: skip
     """All pages. `packs`: a call of each pack."""
     desks = dict(zip(packs, run(_desk_job, list(packs.values())), strict=True))
-    navigation = [("Overview", "index.html"), *((desk.title, pack_href(pack)) for pack, desk in desks.items())]
+    navigation = [*links, ("Overview", "index.html"), *((desk.title, pack_href(pack)) for pack, desk in desks.items())]
     site = Site(
         out,
         {

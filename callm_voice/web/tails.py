@@ -1,0 +1,149 @@
+"""Reads what a running call writes for its watchers (`core.livefiles`), while it grows and to its end.
+
+Every listener reads the files at its own place. So there is no queue: who is slow reads later and costs nobody
+anything, and who has gone leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+from callm_voice.core.clock import Clock
+from callm_voice.core.livefiles import LIVE_EVENTS, LIVE_SOUND, NOW_FILE, OVER_FILE, SOUND_WANTED, Now, live_dir
+
+BLOCK_BYTES = 64 * 1024
+LOST_AFTER_S = 10.0
+"""A call that has not stirred for so long is not running any more."""
+MAX_NOW_BYTES = 1000
+
+
+def ask(work: Path, *, sound: bool = False) -> None:
+    """Watch a call, by its unfinished folder; hear it too. Nothing happens if it is over."""
+    folder = live_dir(work)
+    try:
+        if not folder.is_dir():
+            folder.mkdir()
+        if sound:
+            (folder / SOUND_WANTED).touch()
+    except OSError:
+        return
+
+
+def hear_no_more(work: Path) -> None:
+    """Nobody listens any more."""
+    try:
+        (live_dir(work) / SOUND_WANTED).unlink(missing_ok=True)
+    except OSError:
+        return
+
+
+def read_now(work: Path) -> Now | None:
+    """Where a call stands; None: it does not say."""
+    try:
+        with open_plain(live_dir(work) / NOW_FILE) as file:
+            return Now.model_validate_json(file.read(MAX_NOW_BYTES))
+    except (OSError, ValueError):
+        return None
+
+
+def is_over(work: Path) -> bool:
+    """Whether the call has written the last of what it shows, or is not there any more."""
+    return (live_dir(work) / OVER_FILE).exists() or not work.exists()
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Open a file for reading, but no link: what it leads to may lie anywhere.
+
+    Raises:
+        OSError: it is not there, or is no plain file.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    return os.fdopen(descriptor, "rb")
+
+
+class Heartbeat:
+    """Whether a call still stirs.
+
+    Args:
+        work: its unfinished folder.
+    """
+
+    def __init__(self, work: Path, clock: Clock) -> None:
+        self._work, self._clock = work, clock
+        self._since_s = clock.now_s()
+        self._looks: int | None = None
+        self.now: Now | None = None
+        self.beats = 0
+        """How often it has been seen to stir. What a killed call left behind never does."""
+
+    def look(self) -> None:
+        """Look once."""
+        now = read_now(self._work)
+        if now is None or now.looks == self._looks:
+            return
+        self.beats += self._looks is not None
+        self._looks, self.now, self._since_s = now.looks, now, self._clock.now_s()
+
+    @property
+    def lost(self) -> bool:
+        """It has not stirred for too long."""
+        return self._clock.now_s() - self._since_s > LOST_AFTER_S
+
+
+class Tail:
+    """One file of a running call, read by one listener. Close it."""
+
+    def __init__(self, work: Path, name: str, clock: Clock) -> None:
+        self._work, self._path = work, live_dir(work) / name
+        self._heart = Heartbeat(work, clock)
+        self._file: BinaryIO | None = None
+        self.ended = False
+        """All is read, or nothing more will come."""
+        self.lost = False
+        """The call was killed: what was read is not all of it."""
+
+    @classmethod
+    def events(cls, work: Path, clock: Clock) -> Tail:
+        """Of the call's events."""
+        return cls(work, LIVE_EVENTS, clock)
+
+    @classmethod
+    def sound(cls, work: Path, clock: Clock) -> Tail:
+        """Of the call's sound."""
+        return cls(work, LIVE_SOUND, clock)
+
+    def read(self) -> bytes:
+        """The next bytes; empty: none are there yet, or `ended`. It does not wait."""
+        over = self._is_over()  # asked before the reading: what is written in between is still read
+        if self._file is None:
+            try:
+                self._file = open_plain(self._path)
+            except OSError:
+                self.ended = over
+                return b""
+        block = self._file.read(BLOCK_BYTES)
+        self.ended = over and not block
+        return block
+
+    def close(self) -> None:
+        """Give the file back."""
+        if self._file is not None:
+            self._file.close()
+
+    def _is_over(self) -> bool:
+        if is_over(self._work) or self._is_another_call():
+            return True
+        self._heart.look()
+        self.lost = self._heart.lost
+        return self.lost
+
+    def _is_another_call(self) -> bool:
+        """The folder is there, but was made anew since: the call is made again."""
+        if self._file is None:
+            return False
+        try:
+            return not os.path.samestat(os.stat(self._path), os.fstat(self._file.fileno()))
+        except OSError:
+            return True
