@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from callm_voice import __version__
+from callm_voice.bench.agent_url import parse_agent
 from callm_voice.bench.resolve import ResolvedCall
 from callm_voice.caller.audit import audit_caller
 from callm_voice.core.clock import Pace, utc_stamp
@@ -73,6 +74,8 @@ def assemble(resolved: ResolvedCall, result: CallResult) -> CallRecord:
             model=resolved.model.name,
             pipeline=resolved.pipeline.id,
             line=resolved.profile.id if resolved.profile else spec.line,
+            agent=parse_agent(spec.agent).shown if spec.agent is not None else None,
+            leg=spec.leg,
             caller=spec.caller,
             pace=result.pace or spec.pace,
             seed=spec.seed,

@@ -37,13 +37,18 @@ async def open_simulated_caller(ctx: CallContext) -> SimulatedCaller:
         to_spoken=to_spoken,
         seed=derive_seed(resolved.spec.seed, "caller"),
         settings=settings,
-        ears=await ctx.stt() if settings.ears == "stt" else None,
+        ears=await ctx.stt() if _needs_ears(ctx) else None,
         on_hang_up=lambda why: ctx.control.end("caller_hangup", why),
         on_error=ctx.control.fail,
         on_said=ctx.said.add,
     )
     ctx.stack.push_async_callback(leg.aclose)
     return SimulatedCaller(ctx, leg, mind, tts)
+
+
+def _needs_ears(ctx: CallContext) -> bool:
+    """Whether the caller hears the agent with a recogniser: one that runs elsewhere tells nobody what it played."""
+    return ctx.resolved.pipeline.caller.ears == "stt" or ctx.resolved.spec.agent is not None
 
 
 class SimulatedCaller:
@@ -69,6 +74,8 @@ class SimulatedCaller:
 
     async def aclose(self) -> None:
         await self._leg.aclose()
+        if self._ctx.control.error is None:
+            await self._leg.hear_rest()
 
     def engines(self) -> dict[str, EngineInfo]:
         """The voice as it was, with the name under which it was drawn."""

@@ -10,6 +10,7 @@ from callm_voice.bench.callspec import NO_TASK, TEXT_LINE, CallSpec
 from callm_voice.bench.fault_hooks import FaultHooks
 from callm_voice.bench.faults import parse_fault
 from callm_voice.bench.gold import TaskGold, gold_file, load_gold
+from callm_voice.bench.packet_line import check_packets
 from callm_voice.bench.workshop import Workshop
 from callm_voice.caller.check import check_brief
 from callm_voice.core import paths
@@ -19,7 +20,7 @@ from callm_voice.desk.formats import TaskFile
 from callm_voice.desk.pack import Pack
 from callm_voice.line.profile import LineProfile, load_profile
 from callm_voice.llm.oracle_script import check_script
-from callm_voice.llm.spec import NamedSpec, OracleSpec, parse_model_arg
+from callm_voice.llm.spec import NamedSpec, OracleSpec, OutsideSpec, parse_model_arg
 from callm_voice.pipeline.spec import PipelineSpec, load_pipeline
 from callm_voice.speech.voices import ChosenVoice, choose
 from verifier.gold import GoldFile
@@ -98,7 +99,7 @@ def resolve(spec: CallSpec, shop: Workshop | None = None) -> ResolvedCall:
     pack = (shop or Workshop()).pack(pack_dir(pack_name))
     pipeline = load_pipeline(spec.pipeline)
     task_name = f"{pack.id}/{task_id}"
-    model = parse_model_arg(spec.model, pipeline.models)
+    model = _model(spec, pipeline)
     goal = _load_goal(spec, pack, task_id, task_name, pipeline) if task_id != NO_TASK else None
     if goal is None:
         _check_no_task(spec, model)
@@ -109,7 +110,7 @@ def resolve(spec: CallSpec, shop: Workshop | None = None) -> ResolvedCall:
         pack=pack,
         goal=goal,
         pipeline=pipeline,
-        profile=None if spec.line == TEXT_LINE else load_profile(spec.line),
+        profile=_profile(spec),
         model=model,
         caller_model=parse_model_arg(caller_model, pipeline.models) if caller_model else None,
         faults=FaultHooks(parse_fault(spec.fault) if spec.fault else None),
@@ -132,6 +133,34 @@ def _load_goal(spec: CallSpec, pack: Pack, task_id: str, task_name: str, pipelin
         ),
         caller_voice=choose(pipeline.caller.tts, seed=spec.seed, task=task_name, wish=task.brief.voice),
     )
+
+
+def _model(spec: CallSpec, pipeline: PipelineSpec) -> NamedSpec:
+    if spec.agent is None:
+        return parse_model_arg(spec.model, pipeline.models)
+    if spec.caller == PERSON:
+        raise UsageError("a person calls our own agent: leave out --agent")
+    if spec.fault is not None:
+        raise UsageError("--fault is put into our own agent: leave it out, or --agent")
+    return NamedSpec(spec.model, OutsideSpec())
+
+
+def _profile(spec: CallSpec) -> LineProfile | None:
+    """The line; None: text.
+
+    Raises:
+        UsageError: there is no such profile, or packets or an agent that runs elsewhere cannot go over it.
+    """
+    if spec.line == TEXT_LINE:
+        if spec.agent is not None:
+            raise UsageError("an agent that runs elsewhere is called by voice: choose another line than `text`")
+        if spec.leg == "packets":
+            raise UsageError("--leg packets: there are no packets on the line `text`")
+        return None
+    profile = load_profile(spec.line)
+    if spec.leg == "packets":
+        check_packets(spec, profile)
+    return profile
 
 
 def _check_no_task(spec: CallSpec, model: NamedSpec) -> None:

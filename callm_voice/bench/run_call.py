@@ -99,9 +99,9 @@ async def _make(
         from callm_voice.bench.text_call import text_call
 
         return await text_call(resolved, clock, log, on_progress, shop)
-    from callm_voice.bench.voice_call import USUAL, voice_call  # imports Pipecat, which must see the patched time
+    from callm_voice.bench.voice_call import sides_of, voice_call  # imports Pipecat, which must see the patched time
 
-    return await voice_call(resolved, clock, log, on_progress, shop, sides or USUAL, tap.follow)
+    return await voice_call(resolved, clock, log, on_progress, shop, sides or sides_of(resolved.spec), tap.follow)
 
 
 def write(folder: CallFolder, resolved: ResolvedCall, result: CallResult) -> None:

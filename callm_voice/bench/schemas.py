@@ -21,13 +21,24 @@ from pydantic import BaseModel, TypeAdapter
 
 from callm_voice.bench import gold as bench_gold
 from callm_voice.bench.linewer import results as wer_results
-from callm_voice.core import brief, event_base, events, latency, latency_profile, line_events, record, score_format
+from callm_voice.core import (
+    agent_events,
+    brief,
+    event_base,
+    events,
+    latency,
+    latency_profile,
+    line_events,
+    record,
+    score_format,
+)
 from callm_voice.desk import formats
 from verifier import gold, scores, trace, verdict
 
 DEFAULT_DIR = Path("docs/schema")
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _MODULES: tuple[ModuleType, ...] = (
+    agent_events,
     bench_gold,
     brief,
     event_base,

@@ -6,6 +6,8 @@ from callm_voice.bench.resolve import ResolvedCall
 from callm_voice.caller.text import SILENCE_LIMIT_MS
 from callm_voice.core.clock import Clock
 from callm_voice.core.events import (
+    AgentSpeechEnded,
+    AgentSpeechStarted,
     Event,
     EventLog,
     InferenceEnded,
@@ -17,8 +19,8 @@ from callm_voice.core.events import (
 )
 from callm_voice.pipeline.control import CallControl
 
-_BEGINS = (UtteranceStarted, PlayoutStarted, InferenceStarted)
-_ENDS = (UtteranceEnded, PlayoutEnded, InferenceEnded)
+_BEGINS = (UtteranceStarted, PlayoutStarted, InferenceStarted, AgentSpeechStarted)
+_ENDS = (UtteranceEnded, PlayoutEnded, InferenceEnded, AgentSpeechEnded)
 
 
 def silence_limit_ms(resolved: ResolvedCall) -> int:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from callm_voice.bench.outside_transcript import heard_only, outside_turns
 from callm_voice.core.events import (
+    AgentHeard,
     DtmfHeard,
     Event,
     InferenceStarted,
@@ -37,7 +39,11 @@ def build_transcript(events: Sequence[Event], *, end_ms: float, person: bool = F
         end_ms: the end of the line, for what was still open then.
         person: called, and nobody knows the words but from what was heard.
     """
-    turns = (_person_turns if person else _caller_turns)(events, end_ms) + _agent_turns(events)
+    callers = (_person_turns if person else _caller_turns)(events, end_ms)
+    if heard_only(events):
+        callers = _numbered(callers)
+    agents = outside_turns(events, end_ms) if heard_only(events) else _with_heard(_agent_turns(events), events)
+    turns = callers + agents
     return tuple(sorted(turns, key=lambda t: (t.start_ms, t.party)))
 
 
@@ -67,6 +73,11 @@ def _caller_turns(events: Sequence[Event], end_ms: float) -> list[TranscriptTurn
         )
         for i, u in enumerate(utterances)
     ]
+
+
+def _numbered(turns: Sequence[TranscriptTurn]) -> list[TranscriptTurn]:
+    """The caller's turns by their order, where no recogniser of the agent's has given them numbers."""
+    return [turn.model_copy(update={"turn_id": n}) for n, turn in enumerate(turns, 1)]
 
 
 def _person_turns(events: Sequence[Event], end_ms: float) -> list[TranscriptTurn]:
@@ -110,6 +121,20 @@ def _heard(events: Sequence[Event]) -> list[_Heard]:
         _Heard(e.turn_id, started.get(e.turn_id, e.t_ms), ended.get(e.turn_id, e.t_ms), e.heard)
         for e in events
         if isinstance(e, TranscriptReady)
+    ]
+
+
+def _with_heard(turns: list[TranscriptTurn], events: Sequence[Event]) -> list[TranscriptTurn]:
+    """The agent's turns with what the caller's recogniser made of them, if it has one: each stretch belongs to the turn
+    that it overlaps most."""
+    texts: dict[int, list[str]] = {}
+    for heard in (e for e in events if isinstance(e, AgentHeard)):
+        overlaps = [min(t.end_ms, heard.end_ms) - max(t.start_ms, heard.start_ms) for t in turns]
+        if overlaps and max(overlaps) > 0:
+            texts.setdefault(overlaps.index(max(overlaps)), []).append(heard.heard)
+    return [
+        turn.model_copy(update={"heard": " ".join(filter(None, texts[n]))}) if n in texts else turn
+        for n, turn in enumerate(turns)
     ]
 
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from callm_voice.bench.assemble import CallResult
 from callm_voice.bench.caller_side import open_simulated_caller
+from callm_voice.bench.callspec import CallSpec
 from callm_voice.bench.desk_side import open_desk_side
+from callm_voice.bench.outside_agent import open_outside_agent
 from callm_voice.bench.pace import keep_pace
 from callm_voice.bench.resolve import ResolvedCall
 from callm_voice.bench.sides import AgentSide, CallContext, CallerSide, Sides, infos
@@ -31,6 +33,11 @@ from callm_voice.pipeline.control import CallControl
 Progress = Callable[[str], None]
 USUAL = Sides(open_desk_side, open_simulated_caller)
 """Our own pipeline and a simulated caller, both in this process."""
+
+
+def sides_of(spec: CallSpec) -> Sides:
+    """Who is at the two ends of a call, by its spec."""
+    return USUAL if spec.agent is None else Sides(open_outside_agent, open_simulated_caller)
 
 
 @dataclass(frozen=True)

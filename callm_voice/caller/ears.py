@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from callm_voice.caller.listen import SpeechStarted
 from callm_voice.core.clock import Clock
 from callm_voice.line.leg import PTIME_MS, Frame
-from callm_voice.speech.engines import SttEngine
+from callm_voice.speech.engines import SttEngine, Transcript
 
 PRE_ROLL_MS = 300
 """Sound from before the start that goes to the recogniser: weak first sounds are below the ear's threshold."""
@@ -66,10 +67,18 @@ class SttEars:
     Args:
         stt: a recogniser of its own or the pipeline's; it is run through the clock's threads.
         rate_hz: of the line.
+        on_heard: called with each stretch that was recognised, empty words included.
     """
 
-    def __init__(self, stt: SttEngine, clock: Clock, *, rate_hz: int) -> None:
-        self._stt, self._clock, self._rate_hz = stt, clock, rate_hz
+    def __init__(
+        self,
+        stt: SttEngine,
+        clock: Clock,
+        *,
+        rate_hz: int,
+        on_heard: Callable[[Transcript, float, float], None] | None = None,
+    ) -> None:
+        self._stt, self._clock, self._rate_hz, self._on_heard = stt, clock, rate_hz, on_heard
         self._pre_roll: deque[Frame] = deque(maxlen=PRE_ROLL_MS // PTIME_MS)
         self._segment: list[Frame] | None = None
         self._start_ms = 0
@@ -101,6 +110,8 @@ class SttEars:
             )
             if self._stt.info.scripted:
                 await self._clock.sleep_until(self._clock.now_s() + heard.decode_ms / 1000)
+            if self._on_heard is not None:
+                self._on_heard(heard, start_ms, end_ms)
             if heard.text.strip():
                 self._words.append(heard.text.strip())
         return " ".join(self._words)

@@ -9,6 +9,7 @@ before it pushes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -20,10 +21,10 @@ from callm_voice.caller.onejob import OneJob
 from callm_voice.caller.voice import SpokenLine, Voice
 from callm_voice.core.clock import Clock
 from callm_voice.core.errors import CallmError
-from callm_voice.core.events import CallerNote, DtmfSent, EventLog, UtteranceEnded, UtteranceStarted
+from callm_voice.core.events import AgentHeard, CallerNote, DtmfSent, EventLog, UtteranceEnded, UtteranceStarted
 from callm_voice.line.leg import PTIME_MS, Frame
 from callm_voice.line.playout import Ended, Notice, PlayoutQueue, Started, whole_words
-from callm_voice.speech.engines import SttEngine, TtsEngine
+from callm_voice.speech.engines import SttEngine, Transcript, TtsEngine
 
 SILENCE_STEP_MS = 1000
 """The mind is told of silence whenever so much more of it has passed."""
@@ -90,7 +91,7 @@ class CallerLeg:
     ) -> None:
         self._mind, self._log, self._rate_hz = mind, log, rate_hz
         self._voice = Voice(tts, clock, rate_hz=rate_hz, to_spoken=to_spoken, seed=seed)
-        self._ears: Ears = SttEars(ears, clock, rate_hz=rate_hz) if ears else PlayedEars()
+        self._ears: Ears = SttEars(ears, clock, rate_hz=rate_hz, on_heard=self._heard) if ears else PlayedEars()
         self._reply_after_ms = (settings or DefaultTurns()).reply_after_ms
         self._on_hang_up, self._on_error, self._on_said = on_hang_up, on_error, on_said
         self._listener = Listener()
@@ -145,6 +146,12 @@ class CallerLeg:
         self._over = True
         self.clear()
         await self._job.aclose()
+
+    async def hear_rest(self) -> None:
+        """After the end of the line: recognise what the agent said last and nobody waited for."""
+        if isinstance(self._ears, SttEars):
+            with suppress(CallmError):  # the call is over, and nothing hangs on these words
+                await self._ears.text(self._listener.last_loud_ms)
 
     # -- the line's side ---------------------------------------------------------------------------------------------
 
@@ -359,6 +366,9 @@ class CallerLeg:
         if not self._over:
             self._over = True
             self._on_error(error)
+
+    def _heard(self, heard: Transcript, start_ms: float, end_ms: float) -> None:
+        self._log.emit(AgentHeard, heard=heard.text, start_ms=start_ms, end_ms=end_ms, decode_ms=heard.decode_ms)
 
     def _note(self, note: str) -> None:
         self._log.emit(CallerNote, note=note)

@@ -44,8 +44,13 @@ class CallConfig(_Frozen):
     pack_hash: str = ""
     """SHA-256 over the pack's files."""
     model: str
+    """Its name; of an agent that runs elsewhere, the name that it was given."""
     pipeline: str
     line: str
+    agent: str | None = None
+    """Where an agent was reached that runs elsewhere, without what may be secret in it; null: our own."""
+    leg: Literal["process", "packets"] = "process"
+    """How our own agent was reached: in the process, or over a real WebRTC connection."""
     caller: str
     """`scripted`, `llm:SPEC` or `person`."""
     pace: Literal["real", "fast"]
@@ -116,7 +121,8 @@ class CallRecord(_Frozen):
     """Of the line and of `call.flac`; 0 in text mode."""
     config: CallConfig
     engines: dict[str, EngineInfo]
-    """stt, vad, endpointing, tts, caller_tts (or `caller`, a person), model, codec."""
+    """stt, vad, endpointing, tts, caller_tts (or `caller`, a person), model, codec; `leg` if packets were sent; `agent`
+    instead of the first four and the model for one that runs elsewhere, and stt then is the caller's ears."""
     transcript: tuple[TranscriptTurn, ...]
     trace: Trace
     usage: Usage

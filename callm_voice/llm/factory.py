@@ -11,7 +11,7 @@ from callm_voice.llm.client import OpenAiChatModel
 from callm_voice.llm.embedded import EmbeddedChatModel
 from callm_voice.llm.oracle import OracleChatModel
 from callm_voice.llm.server_pool import ServerPool
-from callm_voice.llm.spec import EmbeddedSpec, ModelSpec, OracleSpec
+from callm_voice.llm.spec import EmbeddedSpec, ModelSpec, OracleSpec, OutsideSpec
 from callm_voice.llm.types import ChatModel
 
 
@@ -20,7 +20,7 @@ def _silent(_: str) -> None:
 
 
 async def open_model(
-    spec: ModelSpec, *, name: str, clock: Clock, script: Sequence[Mapping[str, Any]] | None = None,
+    spec: ModelSpec | OutsideSpec, *, name: str, clock: Clock, script: Sequence[Mapping[str, Any]] | None = None,
     roles: Sequence[str] = (), on_progress: Callable[[str], None] = _silent, servers: ServerPool | None = None,
     via: Callable[[str], Awaitable[str]] | None = None,
 ) -> ChatModel:  # fmt: skip
@@ -39,6 +39,8 @@ async def open_model(
         SetupError: a weight or a package is missing.
         ModelError: a server does not come up.
     """
+    if isinstance(spec, OutsideSpec):
+        raise HarnessError(f"{name} thinks elsewhere; there is nothing to open", stage="llm")
     if isinstance(spec, OracleSpec):
         if script is None:
             raise HarnessError("the oracle needs a task's dialogue", stage="llm")

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from typing import Any, Protocol
 
-from callm_voice.llm.spec import ModelSpec, OpenAiSpec, Price
+from callm_voice.llm.spec import ModelSpec, OpenAiSpec, OutsideSpec, Price
 
 TOKENS_PER_PRICE = 1_000_000
 LIST_PACKAGE = "genai-prices"
@@ -29,7 +29,7 @@ class TokenCounts(Protocol):
     def completion_tokens(self) -> int | None: ...
 
 
-def cost_usd(spec: ModelSpec, usage: TokenCounts, *, at: dt.datetime | None = None) -> float | None:
+def cost_usd(spec: ModelSpec | OutsideSpec, usage: TokenCounts, *, at: dt.datetime | None = None) -> float | None:
     """US dollars, or None if the price or a count that it needs is unknown.
 
     Cached tokens are part of the prompt's (OpenAI's `prompt_tokens_details`). Where a model has a price for them, their
@@ -46,14 +46,16 @@ def cost_usd(spec: ModelSpec, usage: TokenCounts, *, at: dt.datetime | None = No
     return _by_list_price(spec, usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, at)
 
 
-def total_cost_usd(spec: ModelSpec, usages: Iterable[TokenCounts], *, at: dt.datetime | None = None) -> float | None:
+def total_cost_usd(
+    spec: ModelSpec | OutsideSpec, usages: Iterable[TokenCounts], *, at: dt.datetime | None = None
+) -> float | None:
     """The sum over inferences; None if one of them is unknown, or there are none."""
     costs = [cost_usd(spec, usage, at=at) for usage in usages]
     known = [cost for cost in costs if cost is not None]
     return round(sum(known), 12) if costs and len(known) == len(costs) else None
 
 
-def price_source(spec: ModelSpec, *, at: dt.datetime | None = None) -> str | None:
+def price_source(spec: ModelSpec | OutsideSpec, *, at: dt.datetime | None = None) -> str | None:
     """Where the price comes from: `given with the model`, or the list's version and entry. None: there is no price."""
     if spec.price is not None:
         return "given with the model"
@@ -77,7 +79,7 @@ def _by_users_price(price: Price, prompt: int, cached: int | None, completion: i
 
 
 def _by_list_price(
-    spec: ModelSpec, prompt: int, cached: int | None, completion: int, at: dt.datetime | None
+    spec: ModelSpec | OutsideSpec, prompt: int, cached: int | None, completion: int, at: dt.datetime | None
 ) -> float | None:
     listed = _listed(spec, prompt, min(cached or 0, prompt), completion, at)
     if listed is None:
@@ -88,7 +90,7 @@ def _by_list_price(
     return float(listed.total_price)
 
 
-def _listed(spec: ModelSpec, prompt: int, cached: int, completion: int, at: dt.datetime | None) -> Any:
+def _listed(spec: ModelSpec | OutsideSpec, prompt: int, cached: int, completion: int, at: dt.datetime | None) -> Any:
     """The list's own calculation for a vendor's model; None if it does not know the host or the model there."""
     if not isinstance(spec, OpenAiSpec):
         return None

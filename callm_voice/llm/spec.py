@@ -126,6 +126,13 @@ class EmbeddedSpec(_Sampling):
     """For reading a prompt; 0: all cores."""
 
 
+class OutsideSpec(_Strict):
+    """Whatever thinks in an agent that runs elsewhere: nobody here asks it, or knows what it costs."""
+
+    kind: Literal["outside"] = "outside"
+    price: None = None
+
+
 ModelSpec = Annotated[OpenAiSpec | OracleSpec | EmbeddedSpec, Field(discriminator="kind")]
 MODEL_SPEC: TypeAdapter[OpenAiSpec | OracleSpec | EmbeddedSpec] = TypeAdapter(ModelSpec)
 
@@ -140,7 +147,7 @@ class NamedSpec(NamedTuple):
     """A spec and the name under which its results are shown."""
 
     name: str
-    spec: ModelSpec
+    spec: ModelSpec | OutsideSpec
 
 
 BUILT_IN: dict[str, ModelSpec] = {
