@@ -9,7 +9,7 @@ from callm_voice.audio.tones import DtmfDetector
 from callm_voice.core.errors import CallmError, UsageError
 from callm_voice.line.leg import PTIME_MS, Frame
 from callm_voice.pipeline.keypad import Keypad
-from callm_voice.pipeline.twilio_link import TwilioLink, check_url
+from callm_voice.pipeline.twilio_link import TwilioLink
 from callm_voice.pipeline.twilio_messages import MEDIA_RATE_HZ
 from callm_voice.pipeline.twilio_stream import Ids, TwilioStream
 
@@ -53,7 +53,6 @@ class TwilioLeg:
         on_error: Callable[[CallmError], None],
         on_key: Callable[[str], None] = lambda key: None,
     ) -> None:
-        check_url(url)
         self._stream = TwilioStream(make_ids(), parameters)
         self._link = TwilioLink(url, on_message=self._receive, on_end=self._ended)
         self._keypad = Keypad(DtmfDetector(MEDIA_RATE_HZ), rate_hz=MEDIA_RATE_HZ, interdigit_ms=INTERDIGIT_MS)

@@ -9,7 +9,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from callm_voice.core.errors import CallmError, EngineError, MissingDependencyError, UsageError
+from callm_voice.core.errors import CallmError, EngineError, MissingDependencyError
+from callm_voice.llm.secrets import safe_url
 from callm_voice.pipeline.twilio_messages import BadMessage
 
 if TYPE_CHECKING:
@@ -32,25 +33,6 @@ def agent_error(message: str, hint: str = "") -> EngineError:
     return EngineError(message, hint=hint, stage="line")
 
 
-def check_url(url: str) -> None:
-    """Raise UsageError if it is not the URL of a websocket."""
-    try:
-        parts = urlsplit(url)
-        _ = parts.port  # ValueError if it is no number
-    except ValueError as error:
-        raise UsageError(f"--agent {url!r}: {error}") from error
-    if parts.scheme not in {"ws", "wss"} or not parts.hostname or parts.fragment:
-        raise UsageError(f"--agent {url!r}: expected ws://HOST:PORT/PATH or wss://HOST/PATH")
-
-
-def shown_url(url: str) -> str:
-    """The URL without what may be secret: user, password and query."""
-    parts = urlsplit(url)
-    host = f"[{parts.hostname}]" if parts.hostname and ":" in parts.hostname else parts.hostname or ""
-    port = f":{parts.port}" if parts.port else ""
-    return f"{parts.scheme}://{host}{port}{parts.path}"
-
-
 class TwilioLink:
     """One websocket to the agent. `connect`, then `send` and what comes, then `aclose`.
 
@@ -63,7 +45,7 @@ class TwilioLink:
     def __init__(
         self, url: str, *, on_message: Callable[[str | bytes], None], on_end: Callable[[CallmError | None], None]
     ) -> None:
-        self._url, self._shown = url, shown_url(url)
+        self._url, self._shown = url, safe_url(url)
         self._on_message, self._on_end = on_message, on_end
         self._outbox: asyncio.Queue[str] = asyncio.Queue(MAX_WAITING)
         self._socket: ClientConnection | None = None
