@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-from typing import cast
+from fastapi import FastAPI
 
-from fastapi import APIRouter, FastAPI
-
-from callm_voice.web import pages, report_pages
+from callm_voice.web import call_in, pages, report_pages
 from callm_voice.web.guard import Guard
 from callm_voice.web.live import Live
 from callm_voice.web.settings import ServeSettings
@@ -22,15 +18,7 @@ def create_app(settings: ServeSettings) -> FastAPI:
     live = Live(settings)
     app = FastAPI(title="callm-voice", docs_url=None, redoc_url=None, openapi_url=None, lifespan=live.running)
     app.state.settings, app.state.live = settings, live
-    for router in (pages.router, report_pages.router, _call_in()):
+    for router in (pages.router, report_pages.router, call_in.router):
         app.include_router(router)
     app.add_middleware(Guard, token=settings.token)
     return app
-
-
-def _call_in() -> APIRouter:
-    """The routes by which a person calls in."""
-    name = "callm_voice.web.call_in"
-    if importlib.util.find_spec(name) is None:
-        return APIRouter()
-    return cast(APIRouter, importlib.import_module(name).router)

@@ -38,9 +38,8 @@ def environment() -> Environment:
 
 def page(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
     """One page. Nothing of it is kept by browsers: the next look shows the next state."""
-    call_in = any(getattr(route, "path", None) == CALL_IN for route in request.app.routes)
     text = environment().get_template(template).render(
-        path=request.url.path, call_in=CALL_IN if call_in else "", product_version=__version__, **values
+        path=request.url.path, call_in=CALL_IN, product_version=__version__, **values
     )  # fmt: skip
     return HTMLResponse(text, status, headers={"cache-control": "no-store"})
 
