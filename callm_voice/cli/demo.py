@@ -22,8 +22,9 @@ def demo(
     """Make two real calls by voice and score them.
 
     The oracle plays the task's gold path and must pass: it proves that the task can be passed and that the line, the
-    recogniser and the desk work. The small model is a real one and scores what it scores. The last line is the path of
-    a site of both calls, to be opened in a browser.
+    recogniser and the desk work. The small model is a real one and scores what it scores. The first time, it reads the
+    prompts of all roles of the desk before its call: minutes on a slow machine, said role by role. The last line is the
+    path of a site of both calls, to be opened in a browser.
     """
     from callm_voice.report.site.build import build_site
 

@@ -23,6 +23,7 @@ from callm_voice.llm.process import ServerProcess
 from callm_voice.llm.server_pool import ServerPool
 from callm_voice.llm.spec import EmbeddedSpec, OpenAiSpec
 from callm_voice.llm.types import ChatRequest, StreamEvent, UsageReport
+from callm_voice.llm.warm_progress import WarmProgress
 
 MODULE = "callm_voice.llm.embedded_server"
 READY_S = 120.0
@@ -126,19 +127,22 @@ class EmbeddedChatModel:
             ModelError: the server does not answer.
             DiskError: the cache cannot be written.
         """
+        unread = [n for n, prefix in enumerate(prefixes, start=1) if not self._cache.has(self._cache.name(prefix))]
+        progress = WarmProgress(prefixes, unread)
+        if (line := progress.begins()) is not None:
+            self._on_progress(line)
         for number, prefix in enumerate(prefixes, start=1):
-            slot = self._slot(prefix.role)
-            name = self._cache.name(prefix)
-            at = f"{prefix.role or 'prompt'} ({number} of {len(prefixes)})"
+            slot, name = self._slot(prefix.role), self._cache.name(prefix)
             if self._cache.has(name) and await self._slot_action(slot, "restore", name):
-                self._on_progress(f"{at}: prompt restored from the cache")
+                self._on_progress(progress.restored(number))
                 continue
             self._cache.drop(name)
-            self._on_progress(f"{at}: reading the prompt for the first time")
+            self._on_progress(progress.reading(number))
+            since_s = self._clock.now_s()
             usage = await self._read_prefix(prefix, slot)
+            took_s = self._clock.now_s() - since_s
             await self._save(slot, name)
-            tokens = usage.prompt_tokens if usage else None
-            self._on_progress(f"{at}: prompt read ({tokens} tokens) and saved")
+            self._on_progress(progress.read(number, usage.prompt_tokens if usage else None, took_s))
         await self._inner.warm()
 
     async def aclose(self) -> None:
