@@ -80,8 +80,8 @@ def _turn(row_id: str, turn: TranscriptTurn) -> Row:
 def _said_and_heard(turn: TranscriptTurn) -> tuple[tuple[Piece, ...], tuple[Piece, ...] | None, str]:
     """Both sides in pieces, and a note where nothing was heard."""
     if turn.party == "caller" and not turn.said:  # a person: nobody wrote down the words
-        heard = turn.heard or ""
-        return (), (Piece(heard),) if heard.strip() else (), "" if heard.strip() else "nothing was heard"
+        words = turn.heard or ""
+        return (), (Piece(words),) if words.strip() else (), "" if words.strip() else "nothing was heard"
     if turn.heard is None:
         return (Piece(turn.said),), None, "never transcribed" if turn.party == "caller" else ""
     if not turn.heard.strip():
