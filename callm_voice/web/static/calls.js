@@ -46,8 +46,8 @@
     setText(cells[5], clock(call.line_ms));
     cells[5].className = "num";
     setText(cells[6], call.end_reason.replaceAll("_", " "));
-    const links = [[`/calls/${call.id}`, "Events", `Events: ${named(call)}`]];
-    if (call.href) links.unshift([`/${call.href}`, "Call", `The call in the report: ${named(call)}`]);
+    const links = [[`/calls/${call.id}`, "Listen", `Listen: ${named(call)}`]];
+    if (call.href) links.push([`/${call.href}`, "Report", `The call in the report: ${named(call)}`]);
     setLinks(cells[7], links);
   }
 
@@ -60,7 +60,10 @@
       if (!row) {
         row = document.createElement("tr");
         row.dataset.call = call.id;
-        for (let cell = 0; cell < 8; cell += 1) row.insertCell();
+        for (const heading of body.parentElement.tHead.rows[0].cells) {
+          const cell = row.insertCell();
+          if (!heading.firstElementChild) cell.dataset.label = heading.textContent;  // shown on a phone
+        }
       }
       fill(row.cells, call);
       if (body.rows[n] !== row) body.insertBefore(row, body.rows[n] || null);

@@ -27,6 +27,7 @@
       transcript.take(JSON.parse(data));
       if (!player.playing) follow(byId("transcript").lastElementChild);
       if (transcript.started && stage.dataset.state === "opening") setState("running");
+      if (transcript.started) byId("name").textContent = `${transcript.started.task}, ${transcript.started.model}`;
       if (transcript.ended && stage.dataset.state !== "finished") setState("ending");
     });
     socket.addEventListener("close", ({ code, reason }) => {
