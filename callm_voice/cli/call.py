@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 from pydantic import ValidationError
 
+from callm_voice.bench.agent_url import parse_agent
 from callm_voice.bench.callspec import CallSpec
 from callm_voice.bench.faults import FAULT_HELP
 from callm_voice.cli.common import JSON_OPTION, err, out, print_json, say
@@ -16,8 +17,11 @@ from callm_voice.core.record import CallRecord
 
 def call(
     task: str = typer.Option(..., "--task", help="PACK/TASK, for example healthcare/C5-H1"),
-    model: str = typer.Option(
-        ..., "--model", help="A model by name (`oracle`, `qwen2.5-coder-0.5b`, one of yours) or openai:BASE_URL#MODEL"
+    model: str | None = typer.Option(
+        None,
+        "--model",
+        help="A model by name (`oracle`, `qwen2.5-coder-0.5b`, one of yours) or openai:BASE_URL#MODEL; with --agent a "
+        "name for its results",
     ),
     pipeline: str = typer.Option("cpu", help="Pipeline by name or path"),
     line: str = typer.Option("pstn-g711u", help="Line profile by name or path; `text` goes without audio"),
@@ -27,6 +31,18 @@ def call(
     pace: str = typer.Option("real", help="`real`: wall time. `fast`: skips dead air, measures the model for real"),
     out_dir: Path = typer.Option(Path("runs/single"), "--out", help="Run folder"),
     fault: str | None = typer.Option(None, help=FAULT_HELP),
+    leg: str = typer.Option(
+        "process",
+        help="How our agent is reached: `process`, or `packets`: a real WebRTC connection in this machine",
+    ),
+    agent: str | None = typer.Option(
+        None,
+        help="An agent that runs elsewhere: ws://HOST:PORT/PATH (Twilio media stream), webrtc:http://HOST:PORT/PATH",
+    ),
+    tools: str = typer.Option("role", help="With --agent: offer the tools of the current `role`, or `all`"),
+    tools_host: str = typer.Option("127.0.0.1", help="With --agent: address that the tools are served on"),
+    tools_port: int = typer.Option(0, min=0, max=65535, help="With --agent: their port; 0: any free one"),
+    tools_url: str | None = typer.Option(None, help="With --agent: what it is told instead, if a tunnel leads there"),
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Make one phone call and score it.
@@ -39,11 +55,16 @@ def call(
 
     `callm-voice call --task healthcare/C5-H1 --model oracle --pipeline scripted --pace fast --fault llm-429@3`
 
+    `callm-voice call --task healthcare/C5-H1 --model oracle --leg packets`
+
+    `callm-voice call --task healthcare/C5-H1 --agent webrtc:http://127.0.0.1:7860/api/offer`
+
     Exits with 0 if the call passed, 1 if it failed, 3 if it is invalid.
     """
     spec = call_spec(
-        task=task, model=model, pipeline=pipeline, line=line, caller=caller, seed=seed, trial=trial, pace=pace,
-        run_dir=out_dir, fault=fault,
+        task=task, model=_model_name(model, agent), pipeline=pipeline, line=line, caller=caller, seed=seed, trial=trial,
+        pace=pace, run_dir=out_dir, fault=fault, leg=leg, agent=agent,
+        tools={"offer": tools, "host": tools_host, "port": tools_port, "public_url": tools_url},
     )  # fmt: skip
     record, folder = make_call(spec)
     if as_json:
@@ -52,6 +73,19 @@ def call(
     else:
         show_result(record, folder)
     raise typer.Exit(exit_code(record))
+
+
+def _model_name(model: str | None, agent: str | None) -> str:
+    """What the user said, or for an agent that runs elsewhere a name made from its host.
+
+    Raises:
+        UsageError: neither a model nor an agent was given.
+    """
+    if model is not None:
+        return model
+    if agent is None:
+        raise UsageError("--model: which model is to be called?", hint="--model NAME, or --agent URL for one elsewhere")
+    return parse_agent(agent).name
 
 
 def call_spec(**fields: object) -> CallSpec:
@@ -64,7 +98,13 @@ def call_spec(**fields: object) -> CallSpec:
         return CallSpec.model_validate(fields)
     except ValidationError as error:
         first = error.errors()[0]
-        raise UsageError(f"--{first['loc'][0]}: {first['msg']}") from error
+        raise UsageError(f"--{_option(first['loc'])}: {first['msg']}") from error
+
+
+def _option(loc: tuple[int | str, ...]) -> str:
+    """The option behind a field: `tools.port` is `tools-port`."""
+    parts = [{"offer": "", "public_url": "url"}.get(str(part), str(part)) for part in loc]
+    return "-".join(part for part in parts if part)
 
 
 def make_call(spec: CallSpec) -> tuple[CallRecord, Path]:

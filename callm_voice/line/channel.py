@@ -22,7 +22,7 @@ from callm_voice.core.ids import derive_seed
 from callm_voice.line.band import BandFilter
 from callm_voice.line.leg import Frame
 from callm_voice.line.mic import CallerMicrophone
-from callm_voice.line.packets import Burst, PacketPath
+from callm_voice.line.packets import Burst, PacketPath, Packets
 from callm_voice.line.profile import LineProfile
 
 DELAY_AT_HZ = 1000.0
@@ -69,6 +69,7 @@ class Channel:
         direction: which way.
         speech_dbov: for a profile with a microphone: the active level of all that will be said, in the line's band, if
             it is known; None: it is measured on the way.
+        packets: instead of the profile's simulated network: codec and packets, really sent somewhere.
     """
 
     def __init__(
@@ -78,9 +79,10 @@ class Channel:
         direction: Direction = "to_agent",
         *,
         speech_dbov: float | None = None,
+        packets: Packets | None = None,
     ) -> None:
         self.profile, self.seed, self.direction = profile, seed, direction
-        self.packets: PacketPath | None = None
+        self.packets: Packets | None = packets
         """None: the profile has no network."""
         self.microphone: CallerMicrophone | None = None
         if profile.microphone is not None and direction == "to_agent":
@@ -153,8 +155,9 @@ class Channel:
         way = [(profile.codec, profile.codec_mode), *((t.codec, t.codec_mode) for t in profile.tandem)]
         codecs = [make_codec(name, profile.rate_hz, mode=mode) for name, mode in way]
         stages: list[Stage] = [Coded(codec) for codec in codecs]
-        if profile.network is not None:
+        if self.packets is None and profile.network is not None:
             self.packets = PacketPath(codecs[0], profile.network, derive_seed(self.seed, self.direction, "packets"))
+        if self.packets is not None:
             stages[0] = self.packets
         self._stages += stages if self.direction == "to_agent" else stages[::-1]
         return codecs

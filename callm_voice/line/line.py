@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from callm_voice.core.events import Direction, EndReason, EventLog, LineEnded, L
 from callm_voice.core.looplag import LoopLag
 from callm_voice.line.channel import Channel
 from callm_voice.line.leg import PTIME_MS, Frame, KeypadLeg, Leg
+from callm_voice.line.packets import Packets
 from callm_voice.line.profile import LineProfile
 from callm_voice.line.recorder import Recorder
 
@@ -67,6 +69,7 @@ class PhoneLine:
         seed: for what the channels draw; each direction and stage has its own stream.
         max_duration_s: the line ends itself after this time.
         speech_dbov: active level of what the caller will say, if it is known (`channel.rehearsed_level`).
+        packets: by direction, what codec and packets go over instead of the profile's simulated network.
     """
 
     def __init__(
@@ -80,6 +83,7 @@ class PhoneLine:
         *,
         max_duration_s: float = 600.0,
         speech_dbov: float | None = None,
+        packets: Mapping[Direction, Packets] | None = None,
     ) -> None:
         self.profile = profile
         self.recorder = Recorder(profile.rate_hz)
@@ -87,8 +91,11 @@ class PhoneLine:
         """As given; None: the level of the caller's speech is measured on the way."""
         self._caller, self._agent = caller, agent
         self._keypad = caller if isinstance(caller, KeypadLeg) else None  # asked once: it takes as long as a codec
-        self._to_agent = Channel(profile, seed, "to_agent", speech_dbov=speech_dbov)
-        self._to_caller = Channel(profile, seed, "to_caller")
+        sent = packets or {}
+        self._to_agent = Channel(
+            profile, seed, "to_agent", speech_dbov=speech_dbov, packets=sent.get("to_agent")
+        )  # fmt: skip
+        self._to_caller = Channel(profile, seed, "to_caller", packets=sent.get("to_caller"))
         self._clock, self._log = clock, log
         self._max_ticks = math.ceil(round(max_duration_s * 1000 / PTIME_MS, 6))
         self._late_ms = array("d")

@@ -7,6 +7,7 @@ frame -> encoder -> RTP packet -> network -> jitter buffer -> decoder -> frame
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from callm_voice.audio.codecs import Codec
 from callm_voice.audio.pcm import Pcm
 from callm_voice.core.events import ConcealedBy
 from callm_voice.core.ids import derive_seed
-from callm_voice.line.jitter import Conceal, Counts, Play
+from callm_voice.line.jitter import Conceal, Counts, Play, Pulled
 from callm_voice.line.leg import PTIME_MS
 from callm_voice.line.loss import BurstLoss, LossModel, NoLoss, independent
 from callm_voice.line.network import GammaJitter, Jitter, PacketNetwork, SpikyJitter, UniformJitter
@@ -44,6 +45,73 @@ class Burst:
     concealed_by: ConcealedBy
 
 
+class Packets(Protocol):
+    """One direction of one codec's packets. A call of `process` is one packet time."""
+
+    @property
+    def delay_ms(self) -> float:
+        """How much later sound comes out than it went in, but for the codec's own delay; now."""
+        ...
+
+    @property
+    def counts(self) -> Counts: ...
+    @property
+    def concealed_by(self) -> ConcealedBy: ...
+    @property
+    def sent(self) -> int: ...
+    @property
+    def lost(self) -> int: ...
+    @property
+    def mean_burst(self) -> float | None: ...
+    def process(self, frame: Pcm) -> Pcm: ...
+    def finished_bursts(self, *, end: bool = False) -> list[Burst]: ...
+
+
+class BurstNotes:
+    """Gathers slots whose packets were not there into bursts."""
+
+    def __init__(self, concealed_by: ConcealedBy) -> None:
+        self._concealed_by = concealed_by
+        self._never: set[int] = set()
+        self._open: Burst | None = None
+        self._closed: list[Burst] = []
+        self._bursts = self._packets = 0
+
+    @property
+    def mean_burst(self) -> float | None:
+        """Mean number of slots concealed in a row so far; None: none were."""
+        return self._packets / self._bursts if self._bursts else None
+
+    def lost(self, slot: int) -> None:
+        """The packet of this slot never comes. Slots and ticks of sending have the same numbers."""
+        self._never.add(slot)
+
+    def note(self, pulled: Pulled, tick: int) -> None:
+        """What the jitter buffer said at this tick."""
+        if isinstance(pulled, Play):
+            self._close()
+        elif isinstance(pulled, Conceal):
+            lost = pulled.slot in self._never
+            self._never.discard(pulled.slot)
+            if self._open is None:
+                self._bursts += 1
+                self._open = Burst(tick, 0, 0, self._concealed_by)
+            self._open = replace(self._open, packets=self._open.packets + 1, lost=self._open.lost + lost)
+            self._packets += 1
+
+    def finished(self, *, end: bool = False) -> list[Burst]:
+        """Bursts that are over and were not given out before; with `end` the open one too."""
+        if end:
+            self._close()
+        found, self._closed = self._closed, []
+        return found
+
+    def _close(self) -> None:
+        if self._open is not None:
+            self._closed.append(self._open)
+            self._open = None
+
+
 class PacketPath:
     """One direction of one codec's packets. A call of `process` is one packet time.
 
@@ -62,10 +130,7 @@ class PacketPath:
         self._sequence, self._timestamp, self._ssrc = (int(n) for n in rng.integers(0, (1 << 16, 1 << 32, 1 << 32)))
         self._tick = 0
         self._under_way: list[tuple[float, RtpPacket]] = []
-        self._never: set[int] = set()
-        self._open: Burst | None = None
-        self._closed: list[Burst] = []
-        self._bursts = self._burst_packets = 0
+        self._notes = BurstNotes(self._receiver.concealed_by)
 
     @property
     def delay_ms(self) -> float:
@@ -95,7 +160,7 @@ class PacketPath:
     @property
     def mean_burst(self) -> float | None:
         """Mean number of slots concealed in a row so far; None: none were."""
-        return self._burst_packets / self._bursts if self._bursts else None
+        return self._notes.mean_burst
 
     def process(self, frame: Pcm) -> Pcm:
         """What is heard at the far end in the packet time in which `frame` is spoken; both (samples,) int16."""
@@ -105,19 +170,13 @@ class PacketPath:
             arrival_ms, packet = self._under_way.pop(0)
             self._receiver.push(packet, arrival_ms)
         pulled, heard = self._receiver.play(now_ms)
-        if isinstance(pulled, Play):
-            self._close()
-        elif isinstance(pulled, Conceal):
-            self._note(pulled.slot)
+        self._notes.note(pulled, self._tick)
         self._tick += 1
         return heard
 
     def finished_bursts(self, *, end: bool = False) -> list[Burst]:
         """Bursts that are over and were not given out before; with `end` the open one too."""
-        if end:
-            self._close()
-        found, self._closed = self._closed, []
-        return found
+        return self._notes.finished(end=end)
 
     def _send(self, payload: bytes, now_ms: float) -> None:
         packet = RtpPacket(PAYLOAD_TYPE, self._sequence, self._timestamp, self._ssrc, payload)
@@ -125,24 +184,9 @@ class PacketPath:
         self._timestamp = (self._timestamp + self._samples) % TIMESTAMP_MODULUS
         arrival_ms = self._network.send(now_ms)
         if arrival_ms is None:
-            self._never.add(self._tick)
+            self._notes.lost(self._tick)
         else:
             self._under_way.append((arrival_ms, packet))
-
-    def _note(self, slot: int) -> None:
-        """A slot without its packet; slots and ticks of sending have the same numbers."""
-        lost = slot in self._never
-        self._never.discard(slot)
-        if self._open is None:
-            self._bursts += 1
-            self._open = Burst(self._tick, 0, 0, self.concealed_by)
-        self._open = replace(self._open, packets=self._open.packets + 1, lost=self._open.lost + lost)
-        self._burst_packets += 1
-
-    def _close(self) -> None:
-        if self._open is not None:
-            self._closed.append(self._open)
-            self._open = None
 
 
 def make_network(network: Network, seed: int) -> PacketNetwork:

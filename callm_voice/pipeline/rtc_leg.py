@@ -1,14 +1,15 @@
 """The agent's end of the line, when it is phoned by WebRTC: our offer goes to it by HTTP, its answer comes back.
 
-The form of the request is that of Pipecat's development runner (`POST /api/offer`): JSON `{sdp, type}`, answered with
-`{sdp, type, pc_id}`. All candidates are in the descriptions; nothing is trickled, and no STUN server is asked.
+The form of the request is that of Pipecat's development runner (`POST /api/offer`): JSON `{sdp, type, request_data}`,
+answered with `{sdp, type, pc_id}`. All candidates are in the descriptions; nothing is trickled, and no STUN server is
+asked.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import httpx
 
@@ -40,6 +41,7 @@ class RtcLeg:
         clock: of the call.
         on_hang_up: called once, when the agent has closed the connection.
         on_error: called once with what broke.
+        told: goes with the offer as `request_data`, which Pipecat's runner gives to the agent as `body`.
         seed: of the RTP numbers.
     """
 
@@ -51,6 +53,7 @@ class RtcLeg:
         clock: Clock,
         on_hang_up: Callable[[str], None],
         on_error: Callable[[CallmError], None],
+        told: Mapping[str, str] | None = None,
         seed: int = 0,
     ) -> None:
         self._url, self._shown, self._clock = url, safe_url(url), clock
@@ -58,7 +61,7 @@ class RtcLeg:
         self._peer = RtcPeer(
             rate_hz=rate_hz, codec=None, clock=clock, on_closed=self._closed, hosts=None, seed=seed
         )  # fmt: skip
-        self._offer = ""
+        self._offer, self._request_data = "", dict(told or {})
         self._phoning: asyncio.Task[None] | None = None
         self._told = False
 
@@ -104,7 +107,7 @@ class RtcLeg:
             "packets_skipped": float(counts.skipped),
         }
 
-    def told(self) -> dict[str, object]:
+    def agreed(self) -> dict[str, object]:
         """What both ends agreed on, for the record."""
         audio = self._peer.audio
         return {} if audio is None else {"codec": audio.codec, "events": audio.events_payload_type is not None}
@@ -136,7 +139,9 @@ class RtcLeg:
             raise RtcError(f"{self._shown}: {why}", hint="is the agent running at that address?") from error
 
     async def _post(self, client: httpx.AsyncClient) -> str:
-        offer = {"sdp": self._offer, "type": "offer"}
+        offer: dict[str, object] = {"sdp": self._offer, "type": "offer"}
+        if self._request_data:
+            offer["request_data"] = self._request_data
         async with client.stream("POST", self._url, json=offer) as response:
             body = b""
             async for piece in response.aiter_bytes():

@@ -143,7 +143,6 @@ class MediaReceiver:
     ) -> None:
         self._audio = audio
         self._receiver = _WithKeys(codec, buffer, concealment, audio)
-        self._zero_ms: float | None = None
         self._ticks = 0
         self.foreign = 0
         """Packets of another payload type or length, which were dropped."""
@@ -168,11 +167,15 @@ class MediaReceiver:
         """Of the telephone, whose tone the last frame is of; None: it is sound like any other."""
         return self._receiver.key
 
-    def push(self, packet: RtpPacket, now_ms: float) -> None:
-        """Take one packet as it comes. Those that come before the first `pull` are heard by nobody."""
-        if self._zero_ms is None or not packet.payload:
+    def push(self, packet: RtpPacket) -> None:
+        """Take one packet as it comes. Those that come before the first `pull` are heard by nobody.
+
+        For the jitter buffer it comes with the next `pull`, the first that could play it: between two of them nothing
+        is heard, and no clock but the puller's matters.
+        """
+        if not self._ticks or not packet.payload:
             return
-        arrival_ms = max(0.0, now_ms - self._zero_ms)
+        arrival_ms = float(self._ticks * PTIME_MS)
         if packet.payload_type == self._audio.payload_type:
             self._receiver.push(packet, arrival_ms)
         elif packet.payload_type == self._audio.events_payload_type:
@@ -180,11 +183,8 @@ class MediaReceiver:
         else:
             self.foreign += 1
 
-    def pull(self, now_ms: float) -> tuple[Pulled, Pcm]:
-        """What the jitter buffer says of this packet time, and its sound, (samples,) int16. The packet times are
-        counted: the caller is late at times, the sound is not."""
-        if self._zero_ms is None:
-            self._zero_ms = now_ms
+    def pull(self) -> tuple[Pulled, Pcm]:
+        """What the jitter buffer says of this packet time, and its sound, (samples,) int16."""
         tick_ms = float(self._ticks * PTIME_MS)
         self._ticks += 1
         return self._receiver.play(tick_ms)

@@ -207,11 +207,10 @@ class RtcPeer:
 
     def pull_slot(self) -> tuple[Pulled, Frame]:
         """The same, with what the jitter buffer says of it."""
-        now_s = self._clock.now_s()
-        self._watch(now_s)
+        self._watch(self._clock.now_s())
         if self._receiver is None:
             return Idle(), self._silence
-        return self._receiver.pull(now_s * 1000)
+        return self._receiver.pull()
 
     @property
     def key(self) -> str | None:
@@ -321,15 +320,14 @@ class RtcPeer:
             await self._wake.wait()
 
     def _on_packet(self, data: bytes) -> None:
-        now_s = self._clock.now_s()
         try:
             packet = RtpPacket.parse(data)
         except RtpError:
             return
         self.received += 1
-        self._last_packet_s = now_s
+        self._last_packet_s = self._clock.now_s()
         if self._receiver is not None:
-            self._receiver.push(packet, now_s * 1000)
+            self._receiver.push(packet)
 
 
 def _wanted(codec: str | None, rate_hz: int) -> tuple[RtcCodec, ...]:

@@ -25,6 +25,7 @@ from callm_voice.core.latency import (
 )
 from callm_voice.probes.barge_in import barge_in_percentiles, barge_in_timings
 from callm_voice.probes.harness import DEFAULT_LIMITS, LagLimits, harness_lag, line_delay, why_invalid
+from callm_voice.probes.outside import SPAN_NAME, heard_only, outside_barge_ins, outside_turn_latencies
 from callm_voice.probes.percentiles import percentiles
 from callm_voice.probes.spans import SPAN_NAMES, turn_latencies
 from callm_voice.probes.wire import DEFAULT_GATE, Gate, Pcm, Wire
@@ -102,8 +103,9 @@ def summarise(
     }
     median_ms = ttft["caller_turn"].p50
     caller, agent = Wire(left, rate_hz, gate), Wire(right, rate_hz, gate)
-    times = turn_latencies(events, caller, agent)
-    barge_ins = barge_in_timings(events, caller, agent)
+    elsewhere = heard_only(events)
+    times = (outside_turn_latencies if elsewhere else turn_latencies)(events, caller, agent)
+    barge_ins = (outside_barge_ins if elsewhere else barge_in_timings)(events, caller, agent)
     lag = next((e for e in reversed(events) if isinstance(e, LineEnded)), None)
     invalid_reason = why_invalid(lag, limits)
     return LatencySummary(
@@ -112,7 +114,7 @@ def summarise(
         ttft=ttft,
         over_bar_share=sum(t > TTFT_BAR_MS for t in of_caller) / len(of_caller) if of_caller else None,
         v2v=percentiles(t.v2v_ms for t in times.turns),
-        spans=_span_percentiles(times.turns),
+        spans=_span_percentiles(times.turns, (SPAN_NAME,) if elsewhere else SPAN_NAMES),
         interrupted_inferences=sum(i.interrupted for i in inferences),
         failed_inferences=sum(i.failed for i in inferences),
         unanswered_turns=times.unanswered,
@@ -130,8 +132,8 @@ def summarise(
     )
 
 
-def _span_percentiles(turns: Sequence[TurnLatency]) -> dict[str, Percentiles]:
-    durations: dict[str, list[float]] = {name: [] for name in SPAN_NAMES}
+def _span_percentiles(turns: Sequence[TurnLatency], names: Sequence[str]) -> dict[str, Percentiles]:
+    durations: dict[str, list[float]] = {name: [] for name in names}
     for turn in turns:
         for span in turn.spans:
             durations[span.name].append(span.duration_ms)

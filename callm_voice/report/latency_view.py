@@ -28,6 +28,7 @@ SPANS = {
     "tts": "speech synthesis",
     "playout": "playout",
     "audible": "first audible sample",
+    "agent": "the agent, seen from outside",
 }
 BARGE_IN = {
     "reaction": "caller's onset to silence, on the wire",

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from callm_voice.core.events import (
+    AgentHeard,
     BargeIn,
     CallEnded,
     CallerNote,
@@ -65,6 +66,7 @@ class LiveProgress:
             SentenceReady: self._remember_sentence,
             PlayoutStarted: self._agent,
             PlayoutEnded: lambda e: ("cut", f"played: {e.played or '(nothing)'}", "yellow") if e.cut else None,
+            AgentHeard: lambda e: ("agent ~", e.heard or "(nothing recognised)", "green"),
             BargeIn: lambda e: ("barge-in", f"{e.dropped_ms:.0f} ms of the agent were never played", "bold yellow"),
             ToolStarted: self._tool,
             ToolFinished: self._tool_result,
