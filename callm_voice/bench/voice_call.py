@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from callm_voice.bench.assemble import CallResult
 from callm_voice.bench.caller_side import open_simulated_caller
@@ -13,6 +14,7 @@ from callm_voice.bench.callspec import CallSpec
 from callm_voice.bench.desk_side import open_desk_side
 from callm_voice.bench.outside_agent import open_outside_agent
 from callm_voice.bench.pace import keep_pace
+from callm_voice.bench.packet_side import open_packets
 from callm_voice.bench.resolve import ResolvedCall
 from callm_voice.bench.sides import AgentSide, CallContext, CallerSide, Sides, infos
 from callm_voice.bench.silence import SilenceWatch, silence_limit_ms
@@ -29,6 +31,9 @@ from callm_voice.line.profile import LineProfile
 from callm_voice.line.recorder import Recorder
 from callm_voice.line.told import line_settings, line_work
 from callm_voice.pipeline.control import CallControl
+
+if TYPE_CHECKING:
+    from callm_voice.pipeline.packet_leg import PacketLeg
 
 Progress = Callable[[str], None]
 USUAL = Sides(open_desk_side, open_simulated_caller)
@@ -75,10 +80,12 @@ async def voice_call(
             resolved, resolved.profile, clock, log, CallControl(log), on_progress, shop or Workshop(), stack
         )
         agent, caller = await _open(ctx, sides)
-        pace, warnings = keep_pace(infos(agent, caller), clock, stack)
+        packets = await open_packets(ctx, caller)
+        engines = [*infos(agent, caller), *([packets.info()] if packets else [])]
+        pace, warnings = keep_pace(engines, clock, stack)
         for warning in warnings:
             on_progress(f"warning: {warning}")
-        line = await _line(ctx, agent, caller)
+        line = await _line(ctx, agent, caller, packets)
         on_line(line.recorder)
         opening = _Opening(pace, warnings, clock.unix_s())
         log.emit(
@@ -97,7 +104,7 @@ async def voice_call(
         log.emit(CallEnded, reason=ctx.control.reason, detail=ctx.control.detail)
         await agent.stop()
         await caller.aclose()
-        return await _result(ctx, agent, caller, line, opening, wall)
+        return await _result(ctx, agent, caller, line, packets, opening, wall)
 
 
 async def _open(ctx: CallContext, sides: Sides) -> tuple[AgentSide, CallerSide]:
@@ -119,7 +126,7 @@ async def _open(ctx: CallContext, sides: Sides) -> tuple[AgentSide, CallerSide]:
     return agent, caller
 
 
-async def _line(ctx: CallContext, agent: AgentSide, caller: CallerSide) -> PhoneLine:
+async def _line(ctx: CallContext, agent: AgentSide, caller: CallerSide, packets: PacketLeg | None) -> PhoneLine:
     """The line, told how loud the caller's rehearsed lines are."""
     seed = derive_seed(ctx.resolved.spec.seed, "line")
     speech_dbov = await ctx.clock.in_thread("load", rehearsed_level, caller.rehearsed, ctx.profile, seed)
@@ -132,12 +139,14 @@ async def _line(ctx: CallContext, agent: AgentSide, caller: CallerSide) -> Phone
         seed,
         max_duration_s=ctx.resolved.pipeline.limits.max_duration_s,
         speech_dbov=speech_dbov,
+        packets=packets.paths if packets else None,
     )
 
 
 async def _result(
-    ctx: CallContext, agent: AgentSide, caller: CallerSide, line: PhoneLine, opening: _Opening, wall: WallTime
-) -> CallResult:
+    ctx: CallContext, agent: AgentSide, caller: CallerSide, line: PhoneLine, packets: PacketLeg | None,
+    opening: _Opening, wall: WallTime,
+) -> CallResult:  # fmt: skip
     """What the call left behind."""
     # In a thread: a large database takes longer than a packet to read, and other calls of this loop go on.
     state, error = await ctx.clock.in_thread("state", agent.state)
@@ -153,7 +162,12 @@ async def _result(
         transcript=build_transcript(
             ctx.log.events, end_ms=line.recorder.duration_ms, person=ctx.resolved.spec.caller == PERSON
         ),
-        engines={**agent.engines(), **caller.engines(), "codec": codec_info(ctx.profile, line)},
+        engines={
+            **agent.engines(),
+            **caller.engines(),
+            "codec": codec_info(ctx.profile, line),
+            **({"leg": packets.info()} if packets else {}),
+        },
         ticks=line.ticks,
         rate_hz=ctx.profile.rate_hz,
         recorder=line.recorder,

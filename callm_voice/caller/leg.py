@@ -115,6 +115,7 @@ class CallerLeg:
         self._began_ms = 0.0
         """When the present utterance began, to the sample."""
         self._pressing = False
+        self._key: str | None = None
         self._leave_at_ms: int | None = None
         self._why = ""
         self._over = False
@@ -169,6 +170,7 @@ class CallerLeg:
         for notice in notices:
             self._notice(notice, begin_ms)
         self._pressing = speaking is not None and self._in_keys(speaking.line, begin_ms)
+        self._key = self._key_of(speaking.line, begin_ms) if speaking is not None and self._pressing else None
         return frame
 
     def push(self, frame: Frame) -> None:
@@ -187,6 +189,11 @@ class CallerLeg:
     def pressing(self) -> bool:
         """See `KeypadLeg`."""
         return self._pressing
+
+    @property
+    def key(self) -> str | None:
+        """The key whose tone is in the frame of the last `pull`; None: no key, or the pause behind one."""
+        return self._key
 
     @property
     def underruns(self) -> int:
@@ -290,6 +297,11 @@ class CallerLeg:
         first = round((begin_ms - self._began_ms) * self._rate_hz / 1000)
         last = first + self._rate_hz * PTIME_MS // 1000
         return any(stretch.pressed and stretch.start < last and first < stretch.end for stretch in line.stretches)
+
+    def _key_of(self, line: SpokenLine, begin_ms: float) -> str | None:
+        """The key that sounds in the middle of the packet that begins then."""
+        middle = round((begin_ms + PTIME_MS / 2 - self._began_ms) * self._rate_hz / 1000)
+        return next((key for s in line.stretches if s.pressed and (key := s.key_at(middle, self._rate_hz))), None)
 
     def _pressed(self, utterance: _Utterance, notice: Ended) -> None:
         """Write down the keys whose tones were played."""

@@ -40,6 +40,12 @@ class Stretch:
         each, tone = (rate_hz * ms // 1000 for ms in (TONE_MS + TONE_GAP_MS, TONE_MS))
         return "".join(key for n, key in enumerate(self.text) if self.start + n * each + tone <= samples)
 
+    def key_at(self, sample: int, rate_hz: int) -> str | None:
+        """The key whose tone lies over this sample of the line; None: none."""
+        each, tone = (rate_hz * ms // 1000 for ms in (TONE_MS + TONE_GAP_MS, TONE_MS))
+        n, within = divmod(sample - self.start, each)
+        return self.text[n] if 0 <= n < len(self.text) and within < tone else None
+
 
 @dataclass(frozen=True)
 class SpokenLine:

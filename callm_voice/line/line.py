@@ -21,7 +21,7 @@ from callm_voice.core.events import Direction, EndReason, EventLog, LineEnded, L
 from callm_voice.core.looplag import LoopLag
 from callm_voice.line.channel import Channel
 from callm_voice.line.leg import PTIME_MS, Frame, KeypadLeg, Leg
-from callm_voice.line.packets import Packets
+from callm_voice.line.packets import SentPackets
 from callm_voice.line.profile import LineProfile
 from callm_voice.line.recorder import Recorder
 
@@ -83,7 +83,7 @@ class PhoneLine:
         *,
         max_duration_s: float = 600.0,
         speech_dbov: float | None = None,
-        packets: Mapping[Direction, Packets] | None = None,
+        packets: Mapping[Direction, SentPackets] | None = None,
     ) -> None:
         self.profile = profile
         self.recorder = Recorder(profile.rate_hz)
@@ -91,7 +91,7 @@ class PhoneLine:
         """As given; None: the level of the caller's speech is measured on the way."""
         self._caller, self._agent = caller, agent
         self._keypad = caller if isinstance(caller, KeypadLeg) else None  # asked once: it takes as long as a codec
-        sent = packets or {}
+        self._sent = sent = packets or {}
         self._to_agent = Channel(
             profile, seed, "to_agent", speech_dbov=speech_dbov, packets=sent.get("to_agent")
         )  # fmt: skip
@@ -152,6 +152,8 @@ class PhoneLine:
             while True:
                 due_s = zero_s + self.ticks * PTIME_MS / 1000
                 await self._clock.sleep_until(due_s)
+                for path in self._sent.values():  # a late line ticks at once, and packets need the loop's turn
+                    await path.arrived()
                 if self.ticks >= self._max_ticks:
                     self.hang_up("max_duration", f"{self.recorder.duration_ms / 1000:g} s")
                 if self._end is not None:

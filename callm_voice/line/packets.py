@@ -67,6 +67,14 @@ class Packets(Protocol):
     def finished_bursts(self, *, end: bool = False) -> list[Burst]: ...
 
 
+class SentPackets(Packets, Protocol):
+    """The same, and the packets are really sent."""
+
+    async def arrived(self) -> None:
+        """Return when all that was sent has come to the other end, or will not. Bounded; no time passes."""
+        ...
+
+
 class BurstNotes:
     """Gathers slots whose packets were not there into bursts."""
 

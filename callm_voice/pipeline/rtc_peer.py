@@ -123,6 +123,7 @@ class RtcPeer:
         self._wake = asyncio.Event()
         self._pump: asyncio.Task[None] | None = None
         self._last_packet_s: float | None = None
+        self._left = 0
         self.received = 0
         """Packets that came so far, events among them."""
         self._pc.on("connectionstatechange", self._state_changed)
@@ -237,6 +238,12 @@ class RtcPeer:
         """Packets that were made so far, those that the network dropped among them."""
         return self._sender.packets if self._sender else 0
 
+    @property
+    def due(self) -> int:
+        """Packets that have left, or should have by now."""
+        now_s = self._clock.now_s()
+        return self._left + sum(leaves_s <= now_s for leaves_s, _ in self._out)
+
     # -- the end ------------------------------------------------------------------------------------------------------
 
     async def aclose(self) -> None:
@@ -315,6 +322,7 @@ class RtcPeer:
                 leaves_s, data = self._out.popleft()
                 if leaves_s > self._clock.now_s():
                     await self._clock.sleep_until(leaves_s)
+                self._left += 1
                 await self._transport.send(data)
             self._wake.clear()
             await self._wake.wait()
