@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from callm_voice.bench.agent_url import parse_agent
 from callm_voice.bench.callspec import NO_TASK, TEXT_LINE, CallSpec
 from callm_voice.bench.fault_hooks import FaultHooks
 from callm_voice.bench.faults import parse_fault
@@ -22,6 +23,7 @@ from callm_voice.line.profile import LineProfile, load_profile
 from callm_voice.llm.oracle_script import check_script
 from callm_voice.llm.spec import NamedSpec, OracleSpec, OutsideSpec, parse_model_arg
 from callm_voice.pipeline.spec import PipelineSpec, load_pipeline
+from callm_voice.pipeline.twilio_stream import check_rate
 from callm_voice.speech.voices import ChosenVoice, choose
 from verifier.gold import GoldFile
 
@@ -160,6 +162,8 @@ def _profile(spec: CallSpec) -> LineProfile | None:
     profile = load_profile(spec.line)
     if spec.leg == "packets":
         check_packets(spec, profile)
+    if spec.agent is not None and parse_agent(spec.agent).kind == "twilio":
+        check_rate(profile.rate_hz, spec.line)
     return profile
 
 

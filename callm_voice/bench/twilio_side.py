@@ -6,17 +6,15 @@ from callm_voice.bench.agent_tools import open_tools
 from callm_voice.bench.outside_agent import OutsideAgent, agent_url
 from callm_voice.bench.sides import AgentSide, CallContext
 from callm_voice.core.events import DtmfHeard
-from callm_voice.pipeline.twilio_leg import TwilioLeg, check_rate
+from callm_voice.pipeline.twilio_leg import TwilioLeg
 
 
 async def open_twilio_side(ctx: CallContext) -> AgentSide:
     """The agent of the call's spec, ready but for `start`.
 
     Raises:
-        UsageError: the line has another rate than a media stream.
         CallmError: something is missing.
     """
-    check_rate(ctx.profile.rate_hz, ctx.profile.id)
     ctx.on_progress("loading the recogniser that hears the agent")
     stt = await ctx.stt()
     tools = await open_tools(ctx)

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Mapping
 
 from callm_voice.audio.tones import DtmfDetector
-from callm_voice.core.errors import CallmError, UsageError
+from callm_voice.core.errors import CallmError
 from callm_voice.line.leg import PTIME_MS, Frame
 from callm_voice.pipeline.keypad import Keypad
 from callm_voice.pipeline.twilio_link import TwilioLink
@@ -17,15 +17,6 @@ INTERDIGIT_MS = 1500
 """Of no consequence here: each key is told at once."""
 PLAY_OUT_MS = 30_000
 """Sound that is still played after the agent has closed the stream."""
-
-
-def check_rate(rate_hz: int, line: str) -> None:
-    """Raise UsageError if a line of this rate cannot go over a media stream."""
-    if rate_hz != MEDIA_RATE_HZ:
-        raise UsageError(
-            f"--line {line}: {rate_hz:,} Hz; a Twilio media stream carries {MEDIA_RATE_HZ:,} Hz µ-law",
-            hint="choose a line of 8,000 Hz, such as pstn-g711u",
-        )
 
 
 def make_ids() -> Ids:

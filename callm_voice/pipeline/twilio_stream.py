@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from callm_voice.audio.codec_pcm import G711
+from callm_voice.core.errors import UsageError
 from callm_voice.line.leg import PTIME_MS, Frame
 from callm_voice.pipeline.twilio_messages import (
     MEDIA_RATE_HZ,
@@ -34,6 +35,15 @@ MAX_AHEAD_S = 300
 """Sound that may wait to be played; an agent that sends more ahead is broken."""
 MAX_MARKS = 1000
 """Marks that may wait."""
+
+
+def check_rate(rate_hz: int, line: str) -> None:
+    """Raise UsageError if a line of this rate cannot go over a media stream."""
+    if rate_hz != MEDIA_RATE_HZ:
+        raise UsageError(
+            f"--line {line}: {rate_hz:,} Hz; a Twilio media stream carries {MEDIA_RATE_HZ:,} Hz µ-law",
+            hint="choose a line of 8,000 Hz, such as pstn-g711u",
+        )
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ import pytest
 
 from callm_voice.audio.codec_pcm import G711
 from callm_voice.core.errors import UsageError
-from callm_voice.pipeline.twilio_leg import check_rate, make_ids
+from callm_voice.pipeline.twilio_leg import make_ids
 from callm_voice.pipeline.twilio_link import is_loopback
 from callm_voice.pipeline.twilio_messages import BadMessage, Clear, Mark, Media, Start, Stop, pack, parse
-from callm_voice.pipeline.twilio_stream import MAX_AHEAD_S, MAX_MARKS, SAMPLES_PER_FRAME, Ids, TwilioStream
+from callm_voice.pipeline.twilio_stream import MAX_AHEAD_S, MAX_MARKS, SAMPLES_PER_FRAME, Ids, TwilioStream, check_rate
 
 pytestmark = pytest.mark.unit
 IDS = Ids("MZ1", "CA1", "AC1")

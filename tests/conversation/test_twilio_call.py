@@ -1,0 +1,196 @@
+"""Whole calls to an agent on a Twilio media stream, at the real pace: what is scored, measured, and told of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from support.bots import bot, media_bot
+from support.cli import Ran, callm
+from support.gold_model import gold_model
+
+from callm_voice.core import paths
+from callm_voice.core.events import (
+    AgentSpeechStarted,
+    DtmfHeard,
+    Event,
+    HandedOff,
+    ToolFinished,
+    UtteranceStarted,
+    from_jsonl,
+)
+from callm_voice.core.runfolder import find_calls
+
+pytestmark = pytest.mark.conversation
+TASK = "customer_support/C1-E1"
+
+
+def gold_calls() -> list[tuple[str, dict[str, Any]]]:
+    """The calls of the task's gold dialogue."""
+    task = yaml.safe_load((paths.find("packs", "customer_support") / "tasks" / "C1-E1.yaml").read_text("utf-8"))
+    return [(step["call"], step.get("args", {})) for step in task["gold"]["dialogue"] if "call" in step]
+
+
+WORK: list[dict[str, Any]] = [{"tool": name, "args": args} for name, args in gold_calls()]
+TALK: list[dict[str, Any]] = [{"say": 600}, {"wait": "speech"}, {"say": 400}]
+
+
+def pipeline(folder: Path, *, seconds: int) -> str:
+    """The scripted one with a short limit, and a caller that soon speaks up: it understands no tones."""
+    text = (paths.installed_data_dir() / "pipelines" / "scripted.yaml").read_text("utf-8")
+    content = yaml.safe_load(text) | {"id": "short"}
+    content["caller"] = {**content["caller"], "prod_after_ms": 1500}
+    content["limits"] = {**content.get("limits", {}), "max_duration_s": seconds}
+    file = folder / "short.yaml"
+    file.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return str(file)
+
+
+def call(url: str, folder: Path, *more: str, seconds: int = 30, env: dict[str, str] | None = None) -> Ran:
+    return callm(
+        "call", "--task", TASK, "--agent", url, "--pipeline", pipeline(folder, seconds=seconds), "--json",
+        "--out", str(folder / "runs"), *more, env=env,
+    )  # fmt: skip
+
+
+def events(folder: Path) -> list[Event]:
+    (found,) = find_calls(folder / "runs")
+    return from_jsonl((found / "events.jsonl").read_text("utf-8"))
+
+
+def test_an_agent_that_does_the_work_passes_all_three_gates(tmp_path: Path) -> None:
+    with media_bot(tmp_path, [*TALK, *WORK, {"say": 300}, {"mark": "bye"}]) as url:
+        ran = call(url, tmp_path)
+    assert ran.code == 0, ran.err
+    record = ran.json
+    assert record["verdict"]["passed"] is True
+    assert (record["outcome"]["end_reason"], record["outcome"]["detail"]) == (
+        "agent_hangup", "the agent closed the stream",
+    )  # fmt: skip
+    assert [c["name"] for c in record["trace"]["calls"]] == [name for name, _ in gold_calls()]
+    assert [h["to_role"] for h in record["trace"]["handoffs"]] == ["identity"]
+    agent = record["engines"]["agent"]
+    assert (agent["engine"], agent["model"], agent["counted"]) == ("twilio", url, False)
+    assert agent["work"]["media"] == 3
+    assert agent["settings"] == {"tools": "role", "tool_calls": 5}
+    assert record["config"]["agent"] == url
+    assert record["config"]["pace"] == "real"
+    told = events(tmp_path)
+    assert len([e for e in told if isinstance(e, AgentSpeechStarted)]) >= 2
+    assert len([e for e in told if isinstance(e, ToolFinished)]) == 5
+    assert len([e for e in told if isinstance(e, HandedOff)]) == 1
+    (latency,) = record["latency"]["turns"]
+    assert 400 <= latency["v2v_ms"] <= 3000, "the bot waits 400 ms of quiet before it answers"
+    assert record["latency"]["ttft"]["caller_turn"]["n"] == 0, "nobody can see its inferences"
+
+
+def test_an_agent_that_only_talks_fails_with_the_seed_unchanged(tmp_path: Path) -> None:
+    with media_bot(tmp_path, TALK) as url:
+        ran = call(url, tmp_path)
+    assert ran.code == 1, ran.err
+    assert ran.json["verdict"]["passed"] is False
+    assert ran.json["trace"]["calls"] == []
+
+
+def test_the_order_of_tools_and_roles_is_the_agents_own_affair_and_is_scored(tmp_path: Path) -> None:
+    without = [step for step in WORK if not step["tool"].startswith("transfer_to")]
+    with media_bot(tmp_path, [*TALK, *without]) as url:
+        by_role = call(url, tmp_path)
+        all_tools = call(url, tmp_path, "--tools", "all", "--trial", "2")
+    assert (by_role.code, all_tools.code) == (1, 1)
+    assert {c["output"]["error_code"] for c in by_role.json["trace"]["calls"]} == {"not_available_in_role"}
+    assert all(c["ok"] for c in all_tools.json["trace"]["calls"])
+    gates = all_tools.json["verdict"]
+    assert (gates["tools"]["passed"], gates["path"]["passed"], gates["state"]["passed"]) == (False, False, True)
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        ([{"say": 300}, {"send": "{"}, {"pause": 5}], "no message of a media stream: not JSON"),
+        ([{"say": 300}, {"cut": True}], "the connection broke"),
+    ],
+    ids=["garbage", "cut"],
+)
+def test_an_agent_that_breaks_the_protocol_makes_the_call_invalid(
+    steps: list[dict[str, Any]], words: str, tmp_path: Path
+) -> None:
+    with media_bot(tmp_path, steps) as url:
+        ran = call(url, tmp_path)
+    assert ran.code == 3, ran.err
+    outcome = ran.json["outcome"]
+    assert (outcome["status"], outcome["invalid_kind"]) == ("invalid", "infrastructure")
+    assert words in outcome["detail"]
+
+
+def test_an_agent_that_is_not_there_is_one_line_and_exit_3(tmp_path: Path) -> None:
+    ran = call("ws://127.0.0.1:9/media?key=s3cret", tmp_path)
+    assert ran.code == 3
+    (line,) = ran.error_lines
+    assert "ws://127.0.0.1:9/media: cannot be reached" in line
+    assert "s3cret" not in ran.err
+
+
+def test_a_line_of_another_rate_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    ran = call("ws://127.0.0.1:9/media", tmp_path, "--line", "clean-16k")
+    assert ran.code == 2
+    (line,) = ran.error_lines
+    assert "--line clean-16k: 16,000 Hz; a Twilio media stream carries 8,000 Hz" in line
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "env", "words"),
+    [
+        (("--tools", "some"), {}, "--tools"),
+        (("--tools-url", "tunnel"), {}, "--tools-url"),
+        ((), {"CALLM_VOICE_TOOLS_TOKEN": "short"}, "CALLM_VOICE_TOOLS_TOKEN: expected 16 to 200"),
+    ],
+)
+def test_wrong_options_are_one_line_and_exit_2(
+    options: tuple[str, ...], env: dict[str, str], words: str, tmp_path: Path
+) -> None:
+    ran = call("ws://127.0.0.1:9/media", tmp_path, *options, env=env)
+    assert ran.code == 2, ran.err
+    (line,) = ran.error_lines
+    assert words in line
+
+
+def test_no_token_stands_in_what_is_written_or_printed(tmp_path: Path) -> None:
+    token = "a-token-that-nobody-may-read"
+    with media_bot(tmp_path, [{"say": 300}, WORK[0], {"pause": 1}]) as url:
+        ran = call(url, tmp_path, env={"CALLM_VOICE_TOOLS_TOKEN": token})
+    assert len(ran.json["trace"]["calls"]) == 1, ran.err
+    written = b"".join(f.read_bytes() for f in (tmp_path / "runs").rglob("*") if f.is_file())
+    assert token.encode() not in written
+    assert token not in ran.err + ran.out
+
+
+def test_keys_that_the_caller_presses_are_told_to_the_agent(tmp_path: Path) -> None:
+    with media_bot(tmp_path, [{"say": 600}, {"pause": 20}]) as url:
+        ran = callm(
+            "call", "--task", "calibration/C2-E1", "--agent", url, "--json", "--out", str(tmp_path / "runs"),
+            "--pipeline", pipeline(tmp_path, seconds=25),
+        )  # fmt: skip
+    told = events(tmp_path)
+    assert [e for e in told if isinstance(e, UtteranceStarted)], ran.err
+    assert all(isinstance(e.digit, str) for e in told if isinstance(e, DtmfHeard))
+
+
+def test_a_stock_pipecat_bot_works_the_tools_over_mcp_and_gets_a_verdict(tmp_path: Path) -> None:
+    with (
+        gold_model(gold_calls()) as model,
+        bot("stock_bot.py", env={"ENGINES": "toy", "MODEL_URL": model.url}, log=tmp_path / "bot.log") as port,
+    ):
+        ran = call(f"ws://127.0.0.1:{port}/ws", tmp_path, "--tools", "all", seconds=14)
+    log = (tmp_path / "bot.log").read_text("utf-8")
+    assert ran.out, ran.err + log
+    record = ran.json
+    assert record["verdict"] is not None, json.dumps(record["outcome"]) + log
+    assert record["verdict"]["passed"] is True, json.dumps(record["verdict"]) + log
+    assert record["engines"]["agent"]["work"]["media"] > 0
+    offered = {tool["function"]["name"] for tool in model.requests[0]["tools"]}
+    assert {"transfer_to_identity", "find_account", "list_invoices"} <= offered
