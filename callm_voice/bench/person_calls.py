@@ -38,7 +38,7 @@ State = Literal["starting", "loading", "open", "over"]
 class Limits:
     """Seconds of wall time that the stages of a call may take."""
 
-    answer_s: float = 60.0
+    answer_s: float = 120.0
     """From the offer to the answer: a process starts and loads its modules."""
     setup_s: float = 300.0
     """From the answer to the opening of the line: engines and model are loaded."""
@@ -74,7 +74,7 @@ class PersonCall:
     _answer: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _timeout: asyncio.Timeout | None = None
-    _hung_up: bool = False
+    _given_up: bool = False
 
     async def follow(self, after: int = 0) -> AsyncIterator[tuple[int, Message]]:
         """Number and message, from number `after` on, as they come; ends when the call is over."""
@@ -153,12 +153,13 @@ class PersonCalls:
         call = self._calls.get(call_id)
         if call is None or call.state == "over":
             return False
-        call._hung_up = True
         if call.state == "open" and _tell(call, {"hang_up": why}):
             call._within(self._limits.finish_s)
-        elif call.process is not None:
+        elif not call._given_up:
+            call._given_up = True  # nothing was said: there is nothing to keep
             call._say({"error": f"{why} before the desk answered", "kind": "setup"})
-            _kill(call.process)  # nothing was said: there is nothing to keep
+            if call.process is not None:
+                _kill(call.process)
         return True
 
     async def close(self) -> None:
@@ -193,6 +194,8 @@ class PersonCalls:
             start_new_session=True,  # Ctrl-C is the server's, which then hangs up
         )  # fmt: skip
         assert call.process.stdout is not None
+        if call._given_up:
+            return
         _tell(call, {"call": call.spec.model_dump(mode="json"), "offer": offer})
         while line := await call.process.stdout.readline():
             self._take(call, json.loads(line))

@@ -68,6 +68,7 @@ class Outbox:
             while (message := self._messages.get()) is not None:
                 self._file.write(json.dumps(message) + "\n")
                 self._file.flush()
+        with suppress(OSError):  # what could not be written is written once more, in vain
             self._file.close()
 
 
