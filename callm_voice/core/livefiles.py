@@ -31,6 +31,7 @@ SAMPLE_BYTES = 2
 _WAV = struct.Struct("<4sI4s4sIHHIIHH4sI")
 """RIFF and WAVE heads with a format chunk for PCM and the head of the data chunk."""
 WAV_HEAD_BYTES = _WAV.size
+MAX_RATE_HZ = 192_000
 _UNKNOWN = 0xFFFFFFFF
 """A length that is not known yet, as programs that write WAV into a pipe give it."""
 
@@ -71,6 +72,6 @@ def wav_rate_hz(head: bytes) -> int:
         ValueError: it does not.
     """
     rate_hz = int(_WAV.unpack(head)[7]) if len(head) == WAV_HEAD_BYTES else 0
-    if not rate_hz or wav_head(rate_hz) != head:
+    if not 0 < rate_hz <= MAX_RATE_HZ or wav_head(rate_hz) != head:
         raise ValueError("not the head of a call's live sound")
     return rate_hz

@@ -28,6 +28,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 COOKIE = "callm_voice"
 """Its name ends with the port: browsers share cookies between the ports of a host."""
+MAX_BODY_BYTES = 256 * 1024
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "media-src 'self' blob:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -58,7 +59,7 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        refusal = self.refusal(scope)
+        refusal = self.refusal(scope) or too_large(scope)
         if refusal is not None:
             await refuse(refusal, scope, receive, send)
             return
@@ -95,6 +96,17 @@ class Guard:
         return answer
 
 
+def too_large(scope: Scope) -> Response | None:
+    """The answer to a request whose body is longer than any of ours, or does not say how long it is."""
+    if scope["type"] == "websocket" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
+        return None
+    headers = Headers(scope=scope)
+    if "transfer-encoding" in headers:
+        return PlainTextResponse("the body's length is needed\n", 411)
+    length = headers.get("content-length", "0")
+    return PlainTextResponse("too large\n", 413) if not length.isdigit() or int(length) > MAX_BODY_BYTES else None
+
+
 def cookie_name(scope: Scope) -> str:
     """Of the server that the request came to."""
     port = (scope.get("server") or ("", None))[1]
@@ -102,25 +114,13 @@ def cookie_name(scope: Scope) -> str:
 
 
 async def refuse(answer: Response, scope: Scope, receive: Receive, send: Send) -> None:
-    """Send the answer, to a websocket's handshake too (ASGI's `websocket.http.response`)."""
-    if scope["type"] == "websocket":
-        if "websocket.http.response" not in scope.get("extensions", {}):
-            await send({"type": "websocket.close", "code": 1008, "reason": ""})
-            return
-        scope = {**scope, "method": "GET"}
-
-        async def to_handshake(message: MutableMapping[str, Any]) -> None:
-            await send({**message, "type": f"websocket.{message['type']}"})
-
-        await _with_headers_of(answer)(scope, receive, to_handshake)
-        return
-    await _with_headers_of(answer)(scope, receive, send)
-
-
-def _with_headers_of(answer: Response) -> Response:
+    """Send the answer, to a websocket's handshake too where the server can (ASGI's `websocket.http.response`)."""
     for name, value in HEADERS.items():
         answer.headers.setdefault(name, value)
-    return answer
+    if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
+        await send({"type": "websocket.close", "code": 1008, "reason": ""})
+        return
+    await answer(scope, receive, send)
 
 
 def _with_headers(send: Send) -> Send:

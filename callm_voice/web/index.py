@@ -95,7 +95,7 @@ def look_through(run: Path) -> Found:
 
 
 def _entries(run: Path, top: str) -> Iterator[Entry]:
-    level: list[tuple[str, ...]] = [(top,)]
+    level: list[tuple[str, ...]] = [(entry.name,) for entry in _folders(run) if entry.name == top]
     for _ in range(DEPTHS[top] - 1):
         level = [(*names, entry.name) for names in level for entry in _folders(run.joinpath(*names))]
     for names in level:

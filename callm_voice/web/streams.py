@@ -25,7 +25,7 @@ Bytes = AsyncGenerator[bytes, None]
 
 
 class LostCallError(Exception):
-    """The call was killed: there is no end of it."""
+    """There is no end of it: the call was killed, or its files are none of ours."""
 
 
 class Hearing:
@@ -151,12 +151,19 @@ async def _samples(source: Bytes) -> AsyncGenerator[str | bytes, None]:
             if not headed:
                 if len(rest) < WAV_HEAD_BYTES:
                     continue
-                yield _head(wav_rate_hz(rest[:WAV_HEAD_BYTES]))
+                yield _head(_rate_hz(rest[:WAV_HEAD_BYTES]))
                 headed, rest = True, rest[WAV_HEAD_BYTES:]
             whole = len(rest) - len(rest) % FRAME_BYTES
             if whole:
                 yield rest[:whole]
                 rest = rest[whole:]
+
+
+def _rate_hz(head: bytes) -> int:
+    try:
+        return wav_rate_hz(head)
+    except ValueError:
+        raise LostCallError from None
 
 
 async def _recorded(path: Path, skip_bytes: int, clock: RealClock) -> AsyncGenerator[str | bytes, None]:

@@ -1,0 +1,172 @@
+"""A running call shows itself to those who watch, and to nobody else."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from pathlib import Path
+
+import pytest
+from support.live import FRAME, RATE_HZ, ToldCall, told_call, until
+
+from callm_voice.core.events import to_jsonl
+from callm_voice.core.livefiles import (
+    LIVE_EVENTS,
+    LIVE_SOUND,
+    OVER_FILE,
+    WAV_HEAD_BYTES,
+    live_dir,
+    wav_head,
+    wav_rate_hz,
+)
+from callm_voice.core.runfolder import LIVE_DIR
+from callm_voice.web.tails import ask, hear_no_more, read_now
+
+pytestmark = pytest.mark.unit
+
+
+def size(call: ToldCall, name: str) -> int:
+    path = live_dir(call.work) / name
+    return path.stat().st_size if path.exists() else 0
+
+
+def test_a_call_that_nobody_watches_writes_nothing(tmp_path: Path) -> None:
+    with told_call(tmp_path) as call:
+        call.open_line()
+        call.tick()
+        call.tap.stop()
+        assert list(call.work.iterdir()) == []
+
+
+def test_who_watches_gets_every_event_in_the_order_in_which_it_was_taken(tmp_path: Path) -> None:
+    with told_call(tmp_path) as call:
+        call.open_line()
+        call.say("before anybody watched")
+        ask(call.work)
+        until(lambda: size(call, LIVE_EVENTS), "the first events are there")
+        call.tick()
+        call.say("while somebody watches: ü\u2028<script>")
+        call.hang_up()
+        call.tap.stop()
+        text = (live_dir(call.work) / LIVE_EVENTS).read_text("utf-8")
+        assert text == to_jsonl(call.log.events)
+        assert (live_dir(call.work) / OVER_FILE).exists()
+
+
+def test_the_sound_is_written_only_when_wanted_and_is_the_whole_recording(tmp_path: Path) -> None:
+    with told_call(tmp_path) as call:
+        call.open_line()
+        call.tick(1_200)
+        ask(call.work)
+        until(lambda: read_now(call.work), "the call answers")
+        assert size(call, LIVE_SOUND) == 0
+        ask(call.work, sound=True)
+        until(lambda: size(call, LIVE_SOUND), "the sound is written")
+        call.tick(37)
+        call.tap.stop()
+        written = (live_dir(call.work) / LIVE_SOUND).read_bytes()
+        assert wav_rate_hz(written[:WAV_HEAD_BYTES]) == RATE_HZ
+        assert written[WAV_HEAD_BYTES:] == call.all_sound()
+        assert len(written) == WAV_HEAD_BYTES + 1_237 * FRAME * 4
+
+
+def test_sound_that_was_not_wanted_for_a_while_is_not_lost(tmp_path: Path) -> None:
+    with told_call(tmp_path) as call:
+        call.open_line()
+        call.tick()
+        ask(call.work, sound=True)
+        until(lambda: size(call, LIVE_SOUND), "the sound is written")
+        hear_no_more(call.work)
+        looks = until(lambda: read_now(call.work), "the call answers").looks
+        until(lambda: (now := read_now(call.work)) and now.looks > looks + 1, "two more looks")
+        before = size(call, LIVE_SOUND)
+        call.tick()
+        ask(call.work, sound=True)
+        until(lambda: size(call, LIVE_SOUND) > before, "the sound goes on")
+        call.tap.stop()
+        assert (live_dir(call.work) / LIVE_SOUND).read_bytes()[WAV_HEAD_BYTES:] == call.all_sound()
+
+
+def test_the_line_s_length_is_told_while_it_grows(tmp_path: Path) -> None:
+    with told_call(tmp_path) as call:
+        ask(call.work)
+        call.open_line()
+        call.tick(50)
+        until(lambda: (now := read_now(call.work)) and now.line_ms == 1_000.0, "a second is told")
+        call.tick(50)
+        until(lambda: (now := read_now(call.work)) and now.line_ms == 2_000.0, "the next one too")
+
+
+def test_a_finished_call_keeps_nothing_of_its_watchers(tmp_path: Path) -> None:
+    with told_call(tmp_path) as call:
+        ask(call.work, sound=True)
+        call.open_line()
+        call.tick()
+        call.hang_up()
+        final = call.complete()
+    assert sorted(path.name for path in final.iterdir()) == ["call.flac", "call.json", "events.jsonl"]
+    assert not (final / LIVE_DIR).exists()
+
+
+def test_a_call_goes_on_where_its_watchers_files_cannot_be_written(tmp_path: Path) -> None:
+    """A plain file lies where the folder's file of events would be: a folder of that name."""
+    with told_call(tmp_path) as call:
+        live_dir(call.work).mkdir()
+        (live_dir(call.work) / LIVE_EVENTS).mkdir()
+        call.open_line()
+        call.tick()
+        call.tap.stop()
+        assert call.complete().is_dir()
+
+
+def test_the_tap_ends_with_the_call(tmp_path: Path) -> None:
+    with told_call(tmp_path) as call:
+        assert [t.name for t in threading.enumerate()].count("callm-live") == 1
+        call.tap.stop()
+        call.tap.stop()
+        assert "callm-live" not in [t.name for t in threading.enumerate()]
+
+
+@pytest.mark.parametrize("rate_hz", [8_000, 16_000, 48_000])
+def test_the_head_of_the_sound_tells_its_rate(rate_hz: int) -> None:
+    assert wav_rate_hz(wav_head(rate_hz)) == rate_hz
+
+
+@pytest.mark.parametrize("change", [b"", b"RIFX", b"x" * WAV_HEAD_BYTES])
+def test_anything_else_is_no_head(change: bytes) -> None:
+    head = wav_head(RATE_HZ)
+    with pytest.raises(ValueError, match="not the head"):
+        wav_rate_hz((change + head[len(change) :])[: len(head) if change else 7])
+
+
+def test_asking_a_call_that_is_gone_does_nothing(tmp_path: Path) -> None:
+    gone = tmp_path / "t1.partial"
+    ask(gone, sound=True)
+    hear_no_more(gone)
+    assert read_now(gone) is None
+    assert not gone.exists()
+
+
+def test_the_recording_is_read_while_it_grows(tmp_path: Path) -> None:
+    """Another thread reads, over the places where room is made, exactly what was recorded."""
+    with told_call(tmp_path) as call:
+        done = threading.Event()
+        wrong: list[int] = []
+
+        def read() -> None:
+            seen = 0
+            while not done.is_set() or seen < call.recorder.ticks:
+                ticks = call.recorder.ticks
+                for first in range(seen, ticks):
+                    sample = int.from_bytes(call.recorder.interleaved(first, first + 1)[:2], "little", signed=True)
+                    wrong.extend([first] * (sample != first * FRAME % 30_000 + 1))
+                seen = ticks
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        for _ in itertools.repeat(None, 65):
+            call.tick(100)
+        done.set()
+        reader.join(30)
+        assert wrong == []
+        assert call.recorder.ticks == 6_500

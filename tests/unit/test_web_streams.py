@@ -1,0 +1,258 @@
+"""A call's events and sound, whenever somebody comes: before, while, at the very end, after, and if it is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import threading
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from support.live import ToldCall, told_call
+
+from callm_voice.core.clock import RealClock
+from callm_voice.core.events import from_jsonl
+from callm_voice.core.livefiles import LIVE_SOUND, SOUND_WANTED, live_dir
+from callm_voice.web import tails
+from callm_voice.web.index import CallIndex, Entry, look_through
+from callm_voice.web.streams import Hearing, LostCallError, event_lines, sound_blocks
+from callm_voice.web.tails import ask, open_plain
+from callm_voice.web.watch import Watch
+
+pytestmark = pytest.mark.unit
+LIMIT_S = 30.0
+
+
+@pytest.fixture
+async def clock() -> AsyncIterator[RealClock]:
+    made = RealClock(threads=8)
+    yield made
+    made.close()
+
+
+async def until(holds: Callable[[], bool], what: str) -> None:
+    """What another thread or task brings about."""
+    for _ in range(int(LIMIT_S / 0.02)):
+        if holds():
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError(what)
+
+
+def entry_of(run: Path) -> Entry:
+    (entry,) = look_through(run).by_id.values()
+    return entry
+
+
+class Listener:
+    """Takes all that comes, in a task."""
+
+    def __init__(self, entry: Entry, clock: RealClock, hearing: Hearing | None = None) -> None:
+        self.lines: list[str] = []
+        self.heads: list[str] = []
+        self.pcm = b""
+        self.hearing = hearing or Hearing()
+        self._tasks = [
+            asyncio.create_task(self._take_events(entry, clock)),
+            asyncio.create_task(self._take_sound(entry, clock)),
+        ]
+
+    async def _take_events(self, entry: Entry, clock: RealClock) -> None:
+        async for line in event_lines(entry, clock):
+            self.lines.append(line)
+
+    async def _take_sound(self, entry: Entry, clock: RealClock) -> None:
+        async for piece in sound_blocks(entry, self.hearing, clock):
+            if isinstance(piece, str):
+                self.heads.append(piece)
+            else:
+                self.pcm += piece
+
+    async def until(self, holds: str) -> None:
+        """Of `l`, the listener."""
+        await until(lambda: bool(eval(holds, {}, {"l": self})), holds)
+
+    async def end(self) -> list[BaseException | None]:
+        async with asyncio.timeout(LIMIT_S):
+            return await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def leave(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await self.end()
+
+
+def check_all(listener: Listener, call: ToldCall) -> None:
+    assert from_jsonl("\n".join(listener.lines)) == call.log.events
+    assert [json.loads(head) for head in listener.heads] == [{"rate_hz": 8000, "channels": 2}]
+    assert listener.pcm == call.all_sound()
+
+
+async def test_who_comes_before_the_line_opens_gets_everything(tmp_path: Path, clock: RealClock) -> None:
+    with told_call(tmp_path) as call:
+        listener = Listener(entry_of(tmp_path), clock)
+        await asyncio.sleep(0.5)
+        call.open_line()
+        call.tick()
+        call.say("hello")
+        await listener.until("len(l.lines) == 2 and len(l.pcm) == 32000")
+        call.tick(7)
+        call.hang_up()
+        await clock.in_thread("end", call.complete)
+        assert await listener.end() == [None, None]
+        check_all(listener, call)
+
+
+async def test_who_comes_in_the_middle_or_when_all_is_over_gets_everything_too(
+    tmp_path: Path, clock: RealClock
+) -> None:
+    with told_call(tmp_path) as call:
+        call.open_line()
+        call.tick(900)
+        call.say("hello")
+        middle = Listener(entry_of(tmp_path), clock)
+        await middle.until("len(l.lines) == 2 and len(l.pcm) == 900 * 640")
+        running = entry_of(tmp_path)
+        call.tick(3)
+        call.hang_up()
+        await clock.in_thread("end", call.tap.stop)
+        at_the_end = Listener(running, clock)
+        await asyncio.sleep(0.5)
+        call.complete()
+        after = Listener(running, clock)
+        long_after = Listener(entry_of(tmp_path), clock)
+        for listener in (middle, at_the_end, after, long_after):
+            assert await listener.end() == [None, None]
+            check_all(listener, call)
+
+
+async def test_the_last_listener_who_leaves_switches_the_sound_off(tmp_path: Path, clock: RealClock) -> None:
+    with told_call(tmp_path) as call:
+        call.open_line()
+        call.tick()
+        wanted = live_dir(call.work) / SOUND_WANTED
+        hearing = Hearing()
+        first, second = (Listener(entry_of(tmp_path), clock, hearing) for _ in range(2))
+        await first.until("l.pcm")
+        await second.until("l.pcm")
+        await first.leave()
+        assert wanted.exists()
+        await second.leave()
+        assert not wanted.exists()
+        call.tick()
+        third = Listener(entry_of(tmp_path), clock, hearing)
+        await third.until("len(l.pcm) == 64000")
+        assert third.pcm == call.all_sound()
+        await third.leave()
+
+
+async def test_a_killed_call_is_lost_after_all_that_it_left(
+    tmp_path: Path, clock: RealClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tails, "LOST_AFTER_S", 1.5)
+    with told_call(tmp_path) as call:
+        call.open_line()
+        call.tick()
+        ask(call.work, sound=True)
+        listener = Listener(entry_of(tmp_path), clock)
+        await listener.until("len(l.lines) == 1 and len(l.pcm) == 32000")
+        left = tmp_path / "left"
+        shutil.copytree(call.work, left)
+        call.tap.stop()
+        shutil.rmtree(call.work)
+        left.rename(call.work)  # as if the process had been killed before the end
+        ended = await listener.end()
+        assert [type(error) for error in ended] == [LostCallError, LostCallError]
+        check_all(listener, call)
+
+
+async def test_a_folder_that_was_left_unfinished_is_no_running_call(
+    tmp_path: Path, clock: RealClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tails, "LOST_AFTER_S", 1.0)
+    with told_call(tmp_path) as call:
+        ask(call.work)
+        await asyncio.sleep(1.0)
+        call.tap.stop()
+        (live_dir(call.work) / "over").unlink()
+    watch = Watch(CallIndex(tmp_path, clock), clock)
+    for _ in range(8):
+        assert await watch.running() == []
+        await asyncio.sleep(0.2)
+    watch.close()
+
+
+async def test_the_list_says_where_a_running_call_is(tmp_path: Path, clock: RealClock) -> None:
+    watch = Watch(CallIndex(tmp_path, clock), clock)
+    with told_call(tmp_path) as call:
+
+        async def seen(state: str, doing: str = "") -> object:
+            async with asyncio.timeout(LIMIT_S):
+                while True:
+                    for running in await watch.running():
+                        if running.state == state and running.doing == doing:
+                            return running
+                    await asyncio.sleep(0.05)
+
+        await seen("opening")
+        call.open_line(pace="fast")
+        call.tick(100)
+        call.say("hello")
+        running = await seen("running", "caller speaks")
+        assert (running.task, running.model, running.pace) == ("demo/C1-E1", "oracle", "fast")  # type: ignore[attr-defined]
+        call.hang_up()
+        await clock.in_thread("end", call.tap.stop)
+        assert (await seen("ending", "hung up")).line_ms == 2_000.0  # type: ignore[attr-defined]
+        call.complete()
+        for _ in range(200):
+            if not await watch.running():
+                break
+            await asyncio.sleep(0.05)
+        assert await watch.running() == []
+    watch.close()
+
+
+async def test_a_call_without_sound_has_events_alone(tmp_path: Path, clock: RealClock) -> None:
+    with told_call(tmp_path, line="text", sound=False) as call:
+        listener = Listener(entry_of(tmp_path), clock)
+        call.open_line()
+        call.hang_up()
+        await clock.in_thread("end", call.complete)
+        assert await listener.end() == [None, None]
+        assert (len(listener.lines), listener.heads, listener.pcm) == (2, [], b"")
+
+
+async def test_sound_that_is_none_of_ours_is_lost(tmp_path: Path, clock: RealClock) -> None:
+    with told_call(tmp_path) as call:
+        ask(call.work)
+        (live_dir(call.work) / LIVE_SOUND).write_bytes(b"x" * 1_000)
+        listener = Listener(entry_of(tmp_path), clock)
+        await listener.until("l._tasks[1].done()")
+        await listener.leave()
+        assert (listener.heads, listener.pcm) == ([], b"")
+
+
+async def test_no_thread_and_no_file_is_left_of_listeners_who_leave(tmp_path: Path, clock: RealClock) -> None:
+    def held() -> set[str]:
+        fds = Path("/proc/self/fd")
+        return {str(p.resolve()) for p in fds.iterdir()} if fds.is_dir() else set()
+
+    with told_call(tmp_path) as call:
+        call.open_line()
+        call.tick()
+        threads = threading.active_count() + 8  # the clock's pool
+        for _ in range(10):
+            listener = Listener(entry_of(tmp_path), clock)
+            await listener.until("l.pcm and l.lines")
+            await listener.leave()
+        assert [path for path in held() if str(call.work) in path] == []
+        assert threading.active_count() <= threads
+        assert [t for t in asyncio.all_tasks() if t is not asyncio.current_task()] == []
+
+
+def test_a_link_is_not_opened(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("/etc/hostname")
+    with pytest.raises(OSError, match="link"):
+        open_plain(tmp_path / "link")
