@@ -5,7 +5,7 @@ from __future__ import annotations
 from callm_voice.bench.agent_tools import open_tools
 from callm_voice.bench.outside_agent import OutsideAgent, agent_url
 from callm_voice.bench.sides import AgentSide, CallContext
-from callm_voice.core.events import DtmfHeard
+from callm_voice.core.events import AgentCleared, DtmfHeard
 from callm_voice.pipeline.twilio_leg import TwilioLeg
 
 
@@ -24,5 +24,6 @@ async def open_twilio_side(ctx: CallContext) -> AgentSide:
         on_hang_up=lambda why: ctx.control.end("agent_hangup", why),
         on_error=ctx.control.fail,
         on_key=lambda key: ctx.log.emit(DtmfHeard, turn_id=tools.turn_id, digit=key),
+        on_clear=lambda dropped_ms: ctx.log.emit(AgentCleared, dropped_ms=dropped_ms),
     )
     return OutsideAgent(ctx, leg, stt, protocol="twilio", settings=tools.settings, tools=tools)

@@ -22,6 +22,14 @@ class AgentSpeechEnded(Event):
     stretch_id: int
 
 
+class AgentCleared(Event):
+    """It took back what it had sent and was not played yet (`clear` of a media stream): it noticed the caller."""
+
+    type: Literal["agent_cleared"] = "agent_cleared"
+    dropped_ms: float = 0.0
+    """Agent audio that was sent and never played."""
+
+
 class AgentHeard(Event):
     """What the caller's recogniser made of the agent's sound."""
 

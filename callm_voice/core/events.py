@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter
 
+from callm_voice.core.agent_events import AgentCleared as AgentCleared
 from callm_voice.core.agent_events import AgentHeard as AgentHeard
 from callm_voice.core.agent_events import AgentSpeechEnded as AgentSpeechEnded
 from callm_voice.core.agent_events import AgentSpeechStarted as AgentSpeechStarted
@@ -290,7 +291,7 @@ AnyEvent = Annotated[
     | VadStarted | VadStopped | TurnEnded
     | TranscriptReady | SpeculationDropped | TurnJudged | BargeIn | InferenceStarted | InferenceMark | InferenceEnded
     | ToolStarted | ToolFinished | HandedOff | SentenceReady | TtsFirstAudio | PlayoutStarted | PlayoutEnded
-    | AgentSpeechStarted | AgentSpeechEnded | AgentHeard | LineLag | LineLoss | LineEnded | Failed,
+    | AgentSpeechStarted | AgentSpeechEnded | AgentCleared | AgentHeard | LineLag | LineLoss | LineEnded | Failed,
     Field(discriminator="type"),
 ]  # fmt: skip
 EVENT = TypeAdapter[AnyEvent](AnyEvent)

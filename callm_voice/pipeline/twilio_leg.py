@@ -33,6 +33,7 @@ class TwilioLeg:
         on_hang_up: called once, when the agent has closed the stream and what it had said was played.
         on_error: called once with what broke.
         on_key: called with each key that the caller pressed, as it is recognised on the line.
+        on_clear: called when the agent drops what it had sent, with how much that was, in milliseconds.
     """
 
     def __init__(
@@ -43,11 +44,13 @@ class TwilioLeg:
         on_hang_up: Callable[[str], None],
         on_error: Callable[[CallmError], None],
         on_key: Callable[[str], None] = lambda key: None,
+        on_clear: Callable[[float], None] = lambda dropped_ms: None,
     ) -> None:
         self._stream = TwilioStream(make_ids(), parameters)
         self._link = TwilioLink(url, on_message=self._receive, on_end=self._ended)
         self._keypad = Keypad(DtmfDetector(MEDIA_RATE_HZ), rate_hz=MEDIA_RATE_HZ, interdigit_ms=INTERDIGIT_MS)
-        self._on_hang_up, self._on_error, self._on_key = on_hang_up, on_error, on_key
+        self._on_hang_up, self._on_error = on_hang_up, on_error
+        self._on_key, self._on_clear = on_key, on_clear
         self._now_ms = 0
         self._open = False
         self._leaving_ms: int | None = None
@@ -95,7 +98,10 @@ class TwilioLeg:
         self._send(self._stream.drop())
 
     def _receive(self, text: str | bytes) -> None:
+        queued_ms, cleared = self._stream.queued_ms, self._stream.counts["clear"]
         self._send(self._stream.receive(text))
+        if self._stream.counts["clear"] > cleared:
+            self._on_clear(queued_ms)
 
     def _send(self, texts: list[str]) -> None:
         for text in texts:

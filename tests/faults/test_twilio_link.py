@@ -31,9 +31,15 @@ class Call:
         self.error: CallmError | None = None
         self.hung_up: str | None = None
         self.keys: list[str] = []
+        self.cleared_ms: list[float] = []
         self.leg = TwilioLeg(
-            url, parameters, on_hang_up=self._hung_up, on_error=self._broke, on_key=self.keys.append
-        )  # fmt: skip
+            url,
+            parameters,
+            on_hang_up=self._hung_up,
+            on_error=self._broke,
+            on_key=self.keys.append,
+            on_clear=self.cleared_ms.append,
+        )
 
     def _hung_up(self, why: str) -> None:
         assert not self.over.is_set(), "it ended twice"
@@ -95,6 +101,20 @@ async def test_sound_marks_and_keys_go_both_ways_and_stop_is_the_last_message() 
     assert events[-1] == "stop"
     assert events.count("mark") == 1
     assert call.leg.work["bytes"] == 1600
+
+
+async def test_a_clear_is_told_with_how_much_was_dropped() -> None:
+    async def agent(at: Connection) -> None:
+        await at.began()
+        await at.say(2000, mark="cut")
+        await at.socket.send('{"event": "clear", "streamSid": "' + at.stream_sid + '"}')
+        await at.until("mark")
+
+    async with called(agent) as call:
+        heard = await call.tick_until(call.over.is_set)
+        (dropped_ms,) = call.cleared_ms
+        assert dropped_ms + 20 * len(heard) == 2000
+        assert dropped_ms > 0
 
 
 async def test_an_agent_that_closes_the_stream_hangs_up_after_its_last_word() -> None:
