@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import uvicorn
 from support.records import full_record
@@ -110,6 +111,12 @@ class Served:
     url: str
     """With the slash at its end."""
     live: Live
+    server: uvicorn.Server
+
+    @property
+    def connections(self) -> int:
+        """Open on the server's side."""
+        return len(self.server.server_state.connections)
 
     @property
     def ws(self) -> str:
@@ -126,9 +133,20 @@ def live_server(run: Path, **settings: Any) -> Iterator[Served]:
     thread.start()
     try:
         until(lambda: server.started, "the server starts")
-        yield Served(f"http://127.0.0.1:{listener.getsockname()[1]}/", made.app.state.live)
+        yield Served(f"http://127.0.0.1:{listener.getsockname()[1]}/", made.app.state.live, server)
     finally:
         server.should_exit = True
         thread.join(LIMIT_S)
         listener.close()
         assert not thread.is_alive()
+
+
+def call_of(server: Served, state: str = "") -> str:
+    """Id of the one call that the list shows, as soon as it is in that state."""
+
+    def found() -> str:
+        listed = httpx.get(f"{server.url}api/calls", timeout=LIMIT_S).json()
+        calls = [*listed["running"], *listed["finished"]]
+        return next((str(c["id"]) for c in calls if not state or c["state"] == state), "")
+
+    return str(until(found, f"a call is {state or 'listed'}", 60))
