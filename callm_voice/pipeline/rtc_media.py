@@ -80,12 +80,11 @@ class MediaSender:
         events = self._audio.events_payload_type
         if events is None:
             key = None
-        packets = self._end_of_key(key)
+        packets = self._end_of_key(key) or self._repeat()
         if key is not None and key in EVENT_KEYS and events is not None:
             packets.append(self._key(key, events))
         else:
             packets.append(self._packet(self._audio.payload_type, self._codec.encode(frame), self._timestamp))
-        packets += self._repeat()
         self._timestamp = (self._timestamp + self._audio.step) % TIMESTAMP_MODULUS
         return packets
 

@@ -136,6 +136,7 @@ class RtcPeer:
         Raises:
             RtcError: no UDP port can be had.
         """
+        self._once()
         self._prefer(self._wanted)
         with _mapped("the offer"):
             await self._pc.setLocalDescription(await self._pc.createOffer())
@@ -151,6 +152,7 @@ class RtcPeer:
         """
         session = check_sdp(sdp)
         audio = choose(session, self._wanted)
+        self._once()
         self._prefer((audio.codec,))
         with _mapped("the offer"):
             await self._pc.setRemoteDescription(RTCSessionDescription(without_names(str(sdp)), "offer"))
@@ -267,6 +269,11 @@ class RtcPeer:
         known = RTCRtpSender.getCapabilities("audio").codecs
         by_name = {c.mimeType.partition("/")[2].lower(): c for c in known}
         self._transceiver.setCodecPreferences([by_name[codec] for codec in codecs])
+
+    def _once(self) -> None:
+        """A connection is described once: what changes it later would change the media under the line."""
+        if self._pc.localDescription is not None or self._pc.remoteDescription is not None:
+            raise RtcError("this connection has its offer already")
 
     def _local_sdp(self) -> str:
         sdp = self._pc.localDescription.sdp
