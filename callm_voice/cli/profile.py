@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from callm_voice.cli.common import JSON_OPTION, out, print_json, say
+from callm_voice.cli.main import INTERRUPTED
 from callm_voice.core.errors import MissingDependencyError, UsageError
 from callm_voice.core.latency_profile import MEASUREMENTS_FILE, LatencyProfile
 
@@ -63,7 +64,7 @@ def profile(
         measured, folder = run_profile(plan, say)
     except KeyboardInterrupt:
         say(f"callm-voice: interrupted; what was measured stands in {MEASUREMENTS_FILE} of the profile folder")
-        raise typer.Exit(130) from None
+        raise typer.Exit(INTERRUPTED) from None
     plots = draw_plots(measured, folder)
     if as_json:
         print_json(measured.model_dump(mode="json"))

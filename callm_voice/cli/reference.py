@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from callm_voice.cli.main import app
+from callm_voice.cli.commands import app
 
 TARGET = Path("docs/cli.md")
 HEAD = "# Command line\n\nMade by `python -m callm_voice.cli.reference` from the commands' own help; CI compares it.\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli import Ran, callm, command
+from support.cli import Ran, callm, command, hearing_ctrl_c
 from support.llm_servers import DONE, ROLE, STOP, Exchange, delta, raw_server
 
 from callm_voice.bench.profile.run import ProfilePlan, measure_profile
@@ -106,11 +106,12 @@ def test_a_server_that_is_not_there_exits_with_3(tmp_path: Path) -> None:
 
 def test_an_interrupted_run_keeps_what_it_measured(tmp_path: Path) -> None:
     folder = tmp_path / "cut"
-    process = subprocess.Popen(
-        command("profile", "--model", ORACLE, "--sizes", "500", "--concurrency", "1", "--repeats", "500", "--out",
-                str(folder)),
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=dict(os.environ),
-    )  # fmt: skip
+    with hearing_ctrl_c():
+        process = subprocess.Popen(
+            command("profile", "--model", ORACLE, "--sizes", "500", "--concurrency", "1", "--repeats", "500", "--out",
+                    str(folder)),
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=dict(os.environ),
+        )  # fmt: skip
     assert process.stderr is not None
     with process:
         for line in process.stderr:

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from support.cli import QUICK_ORACLE, Ran, callm, command, scripted_call
+from support.cli import QUICK_ORACLE, Ran, callm, command, hearing_ctrl_c, scripted_call
 
 from callm_voice.core.paths import installed_data_dir
 from callm_voice.core.runfolder import find_calls, is_finished, load_record
@@ -163,7 +163,8 @@ def test_an_interrupt_ends_the_call_soon_and_leaves_no_server(tmp_path: Path) ->
     args = (
         "call", "--task", "healthcare/C5-H1", "--model", "oracle", "--pipeline", "scripted", "--out", str(tmp_path),
     )  # fmt: skip
-    process = subprocess.Popen(command(*args), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    with hearing_ctrl_c():
+        process = subprocess.Popen(command(*args), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     assert process.stderr is not None
     for line in process.stderr:
         if "caller    Hi." in line:
@@ -172,6 +173,7 @@ def test_an_interrupt_ends_the_call_soon_and_leaves_no_server(tmp_path: Path) ->
     _, rest = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in rest
+    assert rest.splitlines()[-1].startswith("callm-voice: interrupted")
     assert find_calls(tmp_path) == []
     assert children_of(process.pid) == []
 

@@ -161,7 +161,9 @@ def test_an_interrupt_ends_a_run_soon_and_leaves_no_worker(pack: Path, tmp_path:
         planner.send_signal(signal.SIGINT)
         assert planner.wait(60) == 130
         assert [pid for pid in workers if is_alive(pid)] == []
-    assert "Traceback" not in (tmp_path / "log").read_text("utf-8")
+    log = (tmp_path / "log").read_text("utf-8")
+    assert "Traceback" not in log
+    assert log.splitlines()[-1].startswith("callm-voice: interrupted")
 
 
 def _wait(process: object, seconds: float) -> None:

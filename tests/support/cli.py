@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +37,22 @@ class Ran:
 
 def command(*args: str) -> list[str]:
     return [sys.executable, "-m", "callm_voice", *args]
+
+
+@contextmanager
+def hearing_ctrl_c() -> Iterator[None]:
+    """A process that is started in this block hears SIGINT.
+
+    A shell without job control starts what runs in the background (`pytest &` in a script) with SIGINT ignored, and
+    every descendant keeps it ignored, as any program has to: a test that then sends it waits for nothing.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def callm(*args: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> Ran:

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from support.cli import Ran, callm, command
+from support.cli import Ran, callm, command, hearing_ctrl_c
 
 from callm_voice.core.paths import installed_data_dir
 
@@ -37,7 +37,7 @@ def start_run(args: tuple[str, ...], log: Path) -> subprocess.Popen[bytes]:
     """Start it; its stderr is appended to a file. It may keep compiled modules, as everywhere but in a sandbox: a run
     that is killed often starts many processes, and each would compile the whole product."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    with log.open("ab") as file:
+    with log.open("ab") as file, hearing_ctrl_c():
         return subprocess.Popen(command(*args), stdout=subprocess.DEVNULL, stderr=file, env=env)
 
 

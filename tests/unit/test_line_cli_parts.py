@@ -10,8 +10,8 @@ import soundfile
 from typer.testing import CliRunner
 
 from callm_voice.audio.anyfile import read_any
+from callm_voice.cli.commands import app
 from callm_voice.cli.line import check_target, names
-from callm_voice.cli.main import app
 from callm_voice.core.errors import ConfigError, UsageError
 from callm_voice.line.apply import apply_profile
 from callm_voice.line.delay import measured_delay_ms

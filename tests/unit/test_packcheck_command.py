@@ -9,7 +9,7 @@ from support.small_pack import TASK, small_pack
 from typer.testing import CliRunner
 
 from callm_voice.bench.packcheck.run import benchmark_packs, check_packs
-from callm_voice.cli.main import app
+from callm_voice.cli.commands import app
 from callm_voice.core.errors import ConfigError, UsageError
 
 pytestmark = pytest.mark.unit

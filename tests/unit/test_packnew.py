@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from callm_voice.bench.callspec import CallSpec
 from callm_voice.bench.packnew import new_pack
 from callm_voice.bench.resolve import resolve
-from callm_voice.cli.main import app
+from callm_voice.cli.commands import app
 from callm_voice.core.errors import UsageError
 from callm_voice.desk.pack import load_pack
 

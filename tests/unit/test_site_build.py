@@ -12,7 +12,7 @@ from support.run_builder import MadeCall, make_record, sample_calls, write_call,
 from typer.testing import CliRunner
 
 from callm_voice.cli import demo
-from callm_voice.cli.main import app
+from callm_voice.cli.commands import app
 from callm_voice.report.score import load_calls
 from callm_voice.report.site.build import build_site
 from callm_voice.report.site.leaderboard import board, choices

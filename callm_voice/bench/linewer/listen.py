@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,11 +84,6 @@ class Speaker:
 
 _recognisers: dict[WhisperSettings, SttEngine] = {}
 """Of this process."""
-
-
-def begin_worker() -> None:
-    """In a worker process: the parent is who hears Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def listen(what: Listening, sound: Sound) -> Heard:

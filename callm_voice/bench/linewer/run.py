@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from pathlib import Path
 
 from callm_voice.bench.linewer import nonspeech
-from callm_voice.bench.linewer.listen import Heard, Sound, Speaker, begin_worker, listen
+from callm_voice.bench.linewer.listen import Heard, Sound, Speaker, listen
 from callm_voice.bench.linewer.plan import Listening, WerPlan
 from callm_voice.bench.profile.progress import duration
 from callm_voice.core.clock import RealClock
 from callm_voice.core.errors import ConfigError, HarnessError
+from callm_voice.core.pool import process_pool
 from callm_voice.core.runfolder import disk_errors
 
 ROWS_FILE = "results.jsonl"
@@ -95,8 +95,7 @@ class _Run:
     def all(self, workers: int, rows: dict[str, Heard]) -> None:
         """Every row is written as soon as it is there."""
         jobs = self._jobs()
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(workers, mp_context=context, initializer=begin_worker) as pool:
+        with process_pool(workers) as pool:
             under_way = {pool.submit(listen, *job) for job in islice(jobs, workers * AHEAD)}
             try:
                 while under_way:
@@ -108,7 +107,6 @@ class _Run:
             except BrokenProcessPool as error:
                 raise HarnessError("a process that listened died", hint=OUT_OF_MEMORY, stage="stt") from error
             finally:
-                pool.shutdown(wait=False, cancel_futures=True)
                 self._clock.close()
 
     def _jobs(self) -> Iterator[tuple[Listening, Sound]]:

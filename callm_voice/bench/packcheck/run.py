@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
@@ -20,6 +18,7 @@ from callm_voice.bench.packcheck.shape import TOKEN_METHOD, check_bars, check_pa
 from callm_voice.bench.packcheck.tasks import Loaded, check_references, load_task, play_dialogue
 from callm_voice.core import paths
 from callm_voice.core.clock import RealClock
+from callm_voice.core.pool import in_order, process_pool
 from callm_voice.core.yamlfile import load_model
 from callm_voice.desk.formats import PackFile
 from callm_voice.desk.pack import PACK_FILE, Pack, load_pack
@@ -179,14 +178,14 @@ def cores() -> int:
 def _run(jobs: Sequence[tuple[Path, str]], workers: int) -> Iterable[TaskReport]:
     """The reports, in the order of the jobs."""
     if workers < 2 or len(jobs) <= ALONE:
-        yield from (_job(*job) for job in jobs)
+        yield from map(_job, jobs)
         return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        yield from pool.map(_job, *zip(*jobs, strict=True), chunksize=2)
+    with process_pool(workers) as pool:
+        yield from in_order(pool, _job, jobs, chunk=2)
 
 
-def _job(folder: Path, task_id: str) -> TaskReport:
+def _job(job: tuple[Path, str]) -> TaskReport:
+    folder, task_id = job
     return check_task(_loaded(folder), task_id)
 
 

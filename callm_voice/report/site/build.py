@@ -6,10 +6,8 @@ the overview knows only figures. Nothing but the run folders and the installed p
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +16,7 @@ from typing import Any
 
 from callm_voice import __version__
 from callm_voice.core.errors import UsageError
+from callm_voice.core.pool import in_order, process_pool
 from callm_voice.core.runfolder import load_record
 from callm_voice.core.score_format import ModelScore
 from callm_voice.report.score import score_run
@@ -176,12 +175,11 @@ def _runner(calls: int, workers: int | None) -> Iterator[_Run]:
     if count <= 1:
         yield lambda job, items: [job(item) for item in items]
         return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(count, mp_context=context) as pool:
+    with process_pool(count) as pool:
 
         def spread(job: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
             chunk = max(1, min(CALLS_A_JOB, len(items) // (4 * count)))
-            return list(pool.map(job, items, chunksize=chunk))
+            return list(in_order(pool, job, items, chunk=chunk))
 
         yield spread
 
