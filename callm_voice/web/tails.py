@@ -133,17 +133,15 @@ class Tail:
             self._file.close()
 
     def _is_over(self) -> bool:
-        if is_over(self._work) or self._is_another_call():
-            return True
         self._heart.look()
-        self.lost = self._heart.lost
-        return self.lost
+        self.lost = self._heart.lost or self._is_another_call()
+        return self.lost or is_over(self._work)
 
     def _is_another_call(self) -> bool:
-        """The folder is there, but was made anew since: the call is made again."""
+        """The folder is there, but was made anew since: the call was killed and is made again."""
         if self._file is None:
             return False
         try:
             return not os.path.samestat(os.stat(self._path), os.fstat(self._file.fileno()))
         except OSError:
-            return True
+            return False

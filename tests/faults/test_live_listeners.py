@@ -9,7 +9,7 @@ import socket
 import struct
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -36,7 +36,7 @@ TEN_MINUTES = 30_000
 
 
 def opened(server: Served, what: str, call_id: str) -> ClientConnection:
-    return connect(f"{server.ws}calls/{call_id}/{what}", max_size=None, close_timeout=2)
+    return connect(f"{server.ws}calls/{call_id}/{what}", max_size=None, close_timeout=2, ping_interval=None)
 
 
 def close_code(connection: ClientConnection) -> int:
@@ -160,9 +160,11 @@ def test_a_killed_call_closes_its_listeners_sockets_and_leaves_the_list(
 def test_the_server_ends_while_people_listen(tmp_path: Path) -> None:
     with told_call(tmp_path) as call:
         call.open_line()
-        with live_server(tmp_path) as server:
-            connection = opened(server, "events", call_of(server))
-        assert close_code(connection) in (1001, 1005, 1006, 1012)
+        with ExitStack() as stack, live_server(tmp_path) as server:
+            connection = stack.enter_context(opened(server, "events", call_of(server)))
+            until(lambda: server.live.sockets.open == 1, "it is fed")
+            server.server.should_exit = True
+            assert close_code(connection) == 1012
         call.tick()
         call.hang_up()
         assert call.complete().is_dir()
@@ -219,22 +221,15 @@ class _Public(threading.Thread):
 
     def _visit(self, call_id: str) -> None:
         what = self._draw.choice(["events", "sound"])
-        try:
-            connection = opened(self._server, what, call_id)
-        except InvalidStatus:  # the call has ended meanwhile
-            return
-        self.visits += 1
-        patience = self._draw.choice([1, 5, 40])
-        try:
+        patience, rude = self._draw.choice([1, 5, 40]), self._draw.random() < 0.5
+        with suppress(InvalidStatus, ConnectionClosed), opened(self._server, what, call_id) as connection:
+            self.visits += 1
             for _ in range(patience):
                 connection.recv(timeout=60)
                 self.pieces += 1
-        except ConnectionClosed:
-            return
-        if self._draw.random() < 0.5:
-            connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            connection.socket.close()
-        connection.close()
+            if rude:
+                connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                connection.socket.close()
 
 
 def test_an_hour_of_calls_with_listeners_coming_and_going_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -252,7 +247,7 @@ def test_an_hour_of_calls_with_listeners_coming_and_going_leaves_nothing_behind(
             for person in public:
                 person.join(120)
         assert not any(person.is_alive() for person in public)
-        assert all(person.visits >= 3 and person.pieces >= 10 for person in public)
+        assert all(person.visits >= 3 and person.pieces >= 3 for person in public)
         all_gone(server)
         assert not server.live.hearing._listeners
         left = [Path(os.readlink(fd)) for fd in Path("/proc/self/fd").iterdir() if fd.exists()]
