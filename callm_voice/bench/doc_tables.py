@@ -22,7 +22,7 @@ from pydantic.fields import FieldInfo
 
 from callm_voice.bench.doc_words import COMMON, KINDS, OVERRIDES, UNITS
 from callm_voice.bench.schemas import _field_docs
-from callm_voice.core import event_base, events, line_events
+from callm_voice.core import agent_events, event_base, events, line_events
 from callm_voice.line import profile, profile_parts
 from callm_voice.llm import spec as llm_spec
 from callm_voice.pipeline import spec as pipeline_spec
@@ -33,6 +33,7 @@ BEGIN, END = "<!-- table: {} -->", "<!-- end of table -->"
 MODULES: tuple[ModuleType, ...] = (
     event_base,
     events,
+    agent_events,
     line_events,
     profile,
     profile_parts,

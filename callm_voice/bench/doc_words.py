@@ -60,6 +60,7 @@ COMMON = {
     "to_role": "Who takes over",
     "sentence_id": "Number of the agent's sentence, from 1",
     "leading_silence_ms": "Silence that the synthesis begins with",
+    "stretch_id": "Number of the agent's stretch of speech, from 1",
     "tick": "Which tick, from 0",
     "late_ms": "How late it began",
     "ticks": "All ticks of the line",

@@ -39,4 +39,5 @@ class AgentHeard(Event):
     start_ms: float
     """Of the sound, line clock."""
     end_ms: float
+    """Its end."""
     decode_ms: float = 0.0

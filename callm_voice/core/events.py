@@ -213,7 +213,7 @@ class ToolStarted(Event):
     call_id: str
     turn_id: int
     inference_id: int
-    """0: the agent runs elsewhere, and its inferences cannot be seen."""
+    """From 1; 0: the agent runs elsewhere, and its inferences cannot be seen."""
     role: str
     name: str
     args: JsonObject
