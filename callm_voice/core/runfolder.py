@@ -34,6 +34,7 @@ PARTIAL = ".partial"
 """Of the name of a call's folder while it is written."""
 LIVE_DIR = "live"
 """Folder of an unfinished call for those who watch it (`core.livefiles`)."""
+REMOVE_TRIES = 5
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+-]+")
 
 
@@ -104,9 +105,28 @@ def open_call_folder(final: Path) -> Iterator[CallFolder]:
     folder = CallFolder(final)
     with disk_errors(final):
         if folder.work.exists():
-            shutil.rmtree(folder.work)
+            remove_folder(folder.work)
         folder.work.mkdir(parents=True)
     yield folder
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder with all in it, although a watcher may ask in it meanwhile (`core.livefiles`).
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    for _ in range(REMOVE_TRIES - 1):
+        try:
+            shutil.rmtree(folder)
+            return
+        except FileNotFoundError:
+            if not folder.exists():
+                raise
+        except OSError as error:
+            if error.errno != errno.ENOTEMPTY:
+                raise
+    shutil.rmtree(folder)
 
 
 @contextmanager

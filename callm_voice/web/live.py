@@ -19,6 +19,7 @@ from callm_voice.web.sockets import Sockets
 from callm_voice.web.streams import Hearing
 from callm_voice.web.watch import Running, Watch
 
+LOOK_EVERY_S = 0.4
 CALL_IN = "/call-in"
 """The page on which a person calls in."""
 
@@ -36,6 +37,8 @@ class Live:
         self.report = ReportBuilder(self.index, self.clock)
         self._outlines = Outlines()
         self._looking = asyncio.Lock()
+        self._seen: dict[str, Any] = {}
+        self._seen_s = float("-inf")
 
     @asynccontextmanager
     async def running(self, app: FastAPI) -> AsyncIterator[None]:
@@ -54,9 +57,15 @@ class Live:
         """The run's calls, as `/api/calls` gives them."""
         self.report.look()
         async with self._looking:  # one look serves all who ask meanwhile
-            running = await self.watch.running()
-            finished = (await self.index.look()).finished
-            newest = await self.clock.in_thread("read", self._outlines.of, finished[:NEWEST])
+            if self.clock.now_s() - self._seen_s >= LOOK_EVERY_S:
+                self._seen = await self._look()
+                self._seen_s = self.clock.now_s()
+            return self._seen
+
+    async def _look(self) -> dict[str, Any]:
+        running = await self.watch.running()
+        finished = (await self.index.look()).finished
+        newest = await self.clock.in_thread("read", self._outlines.of, finished[:NEWEST])
         return {
             "run": self.settings.run.name,
             "running": [_running(call) for call in running],

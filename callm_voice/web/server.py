@@ -13,10 +13,10 @@ from callm_voice.core.errors import SetupError
 from callm_voice.web.app import create_app
 from callm_voice.web.settings import ServeSettings
 
-STALLED_MS = 15_000
+STALLED_MS = 10_000
 """A peer that takes nothing for so long is cut off by the kernel, however politely it answers its probes."""
-PING_EVERY_S = 5.0
-PING_LIMIT_S = 10.0
+PING_EVERY_S = 4.0
+PING_LIMIT_S = 6.0
 MAX_MESSAGE_BYTES = 64 * 1024
 GOODBYE_S = 5
 BACKLOG = 128

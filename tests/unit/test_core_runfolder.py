@@ -175,3 +175,22 @@ def test_a_record_is_written_even_if_a_model_sent_half_a_character(final: Path) 
 def test_the_text_of_a_record_is_stable() -> None:
     assert dump_record(full_record()) == dump_record(full_record())
     assert dump_record(full_record()).endswith("}\n")
+
+
+@pytest.mark.parametrize("comes", [1, 3])
+def test_an_unfinished_folder_is_removed_although_a_watcher_comes_back_meanwhile(
+    comes: int, final: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = final.with_name("t1.partial")
+    (left / "live").mkdir(parents=True)
+    removed, visits = os.rmdir, []
+
+    def rmdir(path: object, **where: object) -> None:
+        if str(path).endswith("t1.partial") and len(visits) < comes:
+            visits.append((left / "live").mkdir())
+        removed(path, **where)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "rmdir", rmdir)
+    with open_call_folder(final) as folder:
+        assert list(folder.work.iterdir()) == []
+    assert len(visits) == comes

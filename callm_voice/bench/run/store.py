@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from callm_voice.core.errors import DiskError, MissingDependencyError, UsageError
-from callm_voice.core.runfolder import RECORD_FILE, disk_errors, walk_calls
+from callm_voice.core.runfolder import LIVE_DIR, RECORD_FILE, disk_errors, remove_folder, walk_calls
 
 PARTIAL = ".partial"
 
@@ -111,11 +111,12 @@ class FolderStore:
             if final.exists():
                 shutil.rmtree(final)
             arriving.rename(final)
+            shutil.rmtree(final / LIVE_DIR, ignore_errors=True)  # of one who took it for a call under way
 
     def remove(self, path: str) -> None:
         with disk_errors(self._root / path):
             if (self._root / path).exists():
-                shutil.rmtree(self._root / path)
+                remove_folder(self._root / path)
 
 
 def _drop_empty(gone: Path, root: Path) -> None:
