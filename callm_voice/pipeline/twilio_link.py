@@ -23,7 +23,8 @@ MAX_MESSAGE_BYTES = 1 << 20
 MAX_WAITING = 500
 """Messages to the agent that wait to be sent: 10 s of sound."""
 PING_EVERY_S = 10.0
-"""An agent that does not answer a ping for as long again is gone."""
+PONG_LIMIT_S = 30.0
+"""An agent that does not answer a ping for so long is gone; many load their models while the call is open."""
 NOT_A_MESSAGE = 1007
 """Close code of RFC 6455 §7.4.1 for data that is not of the expected form."""
 
@@ -71,7 +72,7 @@ class TwilioLink:
                 open_timeout=CONNECT_LIMIT_S,
                 close_timeout=CLOSE_LIMIT_S,
                 ping_interval=PING_EVERY_S,
-                ping_timeout=PING_EVERY_S,
+                ping_timeout=PONG_LIMIT_S,
                 max_size=MAX_MESSAGE_BYTES,
                 compression=None,
                 **options,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
-END_LIMIT_S = 20
+END_LIMIT_S = 60
 
 
 @contextmanager
