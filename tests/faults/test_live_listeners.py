@@ -17,6 +17,7 @@ import httpx
 import numpy as np
 import pytest
 from support.live import LINE, MODEL, TASK, Served, call_of, live_server, told_call, until
+from support.records import full_record
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
@@ -199,7 +200,7 @@ def _make_call(run_dir: Path, trial: int, seconds: float) -> None:
                 run(line.run, clock)
                 log.emit(CallEnded, reason="max_duration")
             line.recorder.write(folder.path("call.flac"))
-            folder.work.rename(final)
+            folder.complete(full_record())
     finally:
         clock.close()
 
@@ -214,7 +215,7 @@ class _Public(threading.Thread):
         self.visits, self.pieces = 0, 0
 
     def run(self) -> None:
-        while not self.over.wait(self._draw.uniform(0.0, 0.1)):
+        while not self.over.wait(self._draw.uniform(0.0, 0.4)):
             listed = httpx.get(f"{self._server.url}api/calls", timeout=60).json()
             for call in listed["running"]:
                 self._visit(str(call["id"]))
@@ -232,6 +233,7 @@ class _Public(threading.Thread):
                 connection.socket.close()
 
 
+@pytest.mark.timeout(900)
 def test_an_hour_of_calls_with_listeners_coming_and_going_leaves_nothing_behind(tmp_path: Path) -> None:
     """An hour on the calls' own lines: twelve of five minutes, at the fast pace."""
     with live_server(tmp_path) as server:
