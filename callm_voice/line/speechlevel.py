@@ -3,8 +3,7 @@
 P.56 §7: the envelope is the magnitude, smoothed twice with 30 ms. For a row of thresholds, 6 dB apart, it is counted
 how long the envelope was at or above each, gaps of less than 200 ms included. The level that all energy would have over
 such an active time lies the higher, the shorter that time is; the active level is where it lies 15.9 dB over the
-threshold. Here the envelope is looked at once a millisecond, which against its 30 ms changes nothing;
-`audio.levels.active_level`, for a finished signal, looks at every sample.
+threshold. Here the envelope is looked at once a millisecond, which against its 30 ms changes nothing.
 """
 
 from __future__ import annotations
@@ -13,10 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
 
-from callm_voice.audio.levels import HANGOVER_S, MARGIN_DB, SMOOTHING_S
 from callm_voice.audio.pcm import FULL_SCALE
 
-HANGOVER_MS = round(HANGOVER_S * 1000)
+SMOOTHING_S = 0.03
+"""Time constant of the envelope (P.56 §8.2), which is smoothed twice."""
+HANGOVER_MS = 200
+"""Shorter gaps belong to the speech."""
+MARGIN_DB = 15.9
+"""The active level lies that far over the threshold that says what is active."""
 THRESHOLDS_DBOV = -20 * np.log10(2) * np.arange(15, 0, -1)
 """From -90.3 to -6 dBov."""
 _LOOK_S = 0.001

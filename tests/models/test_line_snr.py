@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.speech_levels import active_level
 
-from callm_voice.audio.levels import active_level
 from callm_voice.audio.pcm import Pcm, level_dbov, split_frames
 from callm_voice.audio.resample import resample_whole
 from callm_voice.line.apply import measure

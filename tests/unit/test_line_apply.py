@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.line_sounds import turns
+from support.speech_levels import active_level
 
-from callm_voice.audio.levels import active_level
 from callm_voice.audio.pcm import level_dbov
 from callm_voice.line.apply import apply_profile, measure, measured_band, response
 from callm_voice.line.profile import LineProfile, all_profiles, load_profile
@@ -50,7 +50,7 @@ def test_the_ratio_that_is_measured_is_the_one_that_was_set(name: str, snr_db: f
 
 
 def test_the_ratio_holds_by_the_other_meter_too() -> None:
-    """`audio.levels.active_level` shares no code with the line's own meter."""
+    """`support.speech_levels` shares no code with the line's own meter."""
     profile = load_profile("noise-car-10")
     linear = profile.model_copy(update={"codec": "l16"})
     quiet = linear.model_copy(update={"microphone": linear.microphone.model_copy(update={"noise": None})})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.line_sounds import phrase
+from support.speech_levels import active_level
 
-from callm_voice.audio.levels import active_level
 from callm_voice.audio.pcm import Pcm, level_dbov, split_frames
 from callm_voice.core.events import EventLog
 from callm_voice.core.fastloop import FastClock

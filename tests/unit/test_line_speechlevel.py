@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from support.audio_speech import speech_like
 from support.line_sounds import turns
+from support.speech_levels import active_level
 
-from callm_voice.audio.levels import active_level
 from callm_voice.audio.pcm import Pcm, apply_gain
 from callm_voice.line.speechlevel import THRESHOLDS_DBOV, SpeechLevelMeter
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 from support.audio_speech import speech_like
+from support.speech_levels import active_level, measure, noise_level, snr_db
 
-from callm_voice.audio.levels import active_level, measure, noise_level, snr_db
 from callm_voice.audio.pcm import Pcm, apply_gain, level_dbov, to_int16
 
 pytestmark = pytest.mark.unit

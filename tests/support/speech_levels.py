@@ -1,6 +1,8 @@
-"""Levels of speech and of noise in finished signals.
+"""Levels of speech and of noise in finished signals: the instrument against which the line's own meter is proved.
 
-The level of speech is its active level (ITU-T P.56 method B): pauses do not count. All levels are in dBov.
+It shares no code with `line/speechlevel.py`, which meters a stream and looks once a millisecond: this one has the whole
+signal and looks at every sample. The level of speech is its active level (ITU-T P.56 method B): pauses do not count.
+All levels are in dBov.
 """
 
 from __future__ import annotations
