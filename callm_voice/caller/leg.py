@@ -17,13 +17,14 @@ from typing import Protocol
 from callm_voice.caller.base import BargeInPlan, Caller, CallerAction, HangUp, Say
 from callm_voice.caller.ears import Ears, PlayedEars, SttEars
 from callm_voice.caller.listen import Listener, SpeechStarted
+from callm_voice.caller.mouth import Mouth, Utterance
 from callm_voice.caller.onejob import OneJob
 from callm_voice.caller.voice import SpokenLine, Voice
 from callm_voice.core.clock import Clock
 from callm_voice.core.errors import CallmError
-from callm_voice.core.events import AgentHeard, CallerNote, DtmfSent, EventLog, UtteranceEnded, UtteranceStarted
+from callm_voice.core.events import AgentHeard, CallerNote, EventLog
 from callm_voice.line.leg import PTIME_MS, Frame
-from callm_voice.line.playout import Ended, Notice, PlayoutQueue, Started, whole_words
+from callm_voice.line.playout import Ended, whole_words
 from callm_voice.speech.engines import SttEngine, Transcript, TtsEngine
 
 SILENCE_STEP_MS = 1000
@@ -46,13 +47,6 @@ class DefaultTurns:
     """`TurnSettings` of a caller without a pipeline."""
 
     reply_after_ms: int = 700
-
-
-@dataclass(frozen=True)
-class _Utterance:
-    say: Say
-    line: SpokenLine
-    barge_in: bool = False
 
 
 class CallerLeg:
@@ -89,13 +83,13 @@ class CallerLeg:
         settings: TurnSettings | None = None,
         seed: int = 0,
     ) -> None:
-        self._mind, self._log, self._rate_hz = mind, log, rate_hz
+        self._mind, self._log = mind, log
         self._voice = Voice(tts, clock, rate_hz=rate_hz, to_spoken=to_spoken, seed=seed)
         self._ears: Ears = SttEars(ears, clock, rate_hz=rate_hz, on_heard=self._heard) if ears else PlayedEars()
         self._reply_after_ms = (settings or DefaultTurns()).reply_after_ms
-        self._on_hang_up, self._on_error, self._on_said = on_hang_up, on_error, on_said
+        self._on_hang_up, self._on_error = on_hang_up, on_error
         self._listener = Listener()
-        self._playout = PlayoutQueue(rate_hz * PTIME_MS // 1000)
+        self._mouth = Mouth(log, rate_hz=rate_hz, voice=lambda: self._voice.name, on_ended=self._ended, on_said=on_said)
         self._now_ms = 0
         """End of the last packet that was pulled."""
         self._news = 0
@@ -107,15 +101,9 @@ class CallerLeg:
         """When the caller last stopped speaking, or was last told words without hearing any sound."""
         self._told_steps = 0
         self._job = OneJob(self._broke)
-        self._ready: tuple[_Utterance, int] | None = None
+        self._ready: tuple[Utterance, int] | None = None
         """Starts with the next pull, if `_news` is still what it was."""
         self._plan: tuple[BargeInPlan, SpokenLine] | None = None
-        self._speaking: _Utterance | None = None
-        self._utterances = 0
-        self._began_ms = 0.0
-        """When the present utterance began, to the sample."""
-        self._pressing = False
-        self._key: str | None = None
         self._leave_at_ms: int | None = None
         self._why = ""
         self._over = False
@@ -164,14 +152,8 @@ class CallerLeg:
             else:
                 self._note("holds back: the agent speaks on")
                 self._unheard = True
-        speaking = self._speaking
-        frame, notices = self._playout.pull()
         begin_ms, self._now_ms = self._now_ms, self._now_ms + PTIME_MS
-        for notice in notices:
-            self._notice(notice, begin_ms)
-        self._pressing = speaking is not None and self._in_keys(speaking.line, begin_ms)
-        self._key = self._key_of(speaking.line, begin_ms) if speaking is not None and self._pressing else None
-        return frame
+        return self._mouth.pull(begin_ms)
 
     def push(self, frame: Frame) -> None:
         change = self._listener.push(frame)
@@ -188,21 +170,20 @@ class CallerLeg:
     @property
     def pressing(self) -> bool:
         """See `KeypadLeg`."""
-        return self._pressing
+        return self._mouth.pressing
 
     @property
     def key(self) -> str | None:
         """The key whose tone is in the frame of the last `pull`; None: no key, or the pause behind one."""
-        return self._key
+        return self._mouth.key
 
     @property
     def underruns(self) -> int:
         """Packets that were owed in the middle of an utterance."""
-        return self._playout.underruns
+        return self._mouth.underruns
 
     def clear(self) -> None:
-        for notice in self._playout.clear():
-            self._notice(notice, self._now_ms)
+        self._mouth.clear(self._now_ms)
 
     # -- the pipeline's side -----------------------------------------------------------------------------------------
 
@@ -222,13 +203,13 @@ class CallerLeg:
                 self._over = True
                 self._on_hang_up(self._why)
             return
-        if self._speaking or self._ready or self._job.busy:
+        if self._mouth.speaking or self._ready or self._job.busy:
             return
         if self._plan is not None and self._floor_ms is not None and self._listener.speaking:
             plan, line = self._plan
             if self._now_ms >= self._floor_ms + plan.after_ms:
                 self._note(f"speaks over the agent after {self._now_ms - self._floor_ms} ms")
-                self._ready = (_Utterance(plan.say, line, barge_in=True), self._news)
+                self._ready = (Utterance(plan.say, line, barge_in=True), self._news)
                 self._plan = None
             return
         if not self._listener.speaking:
@@ -242,46 +223,16 @@ class CallerLeg:
             self._told_steps = silent_ms // SILENCE_STEP_MS
             self._job.start(partial(self._sit_out, self._told_steps * SILENCE_STEP_MS))
 
-    def _begin(self, utterance: _Utterance) -> None:
+    def _begin(self, utterance: Utterance) -> None:
         """Put an utterance into playout; its first packet leaves with this pull."""
-        self._utterances += 1
-        self._speaking = utterance
         self._told_steps = 0
         if not utterance.barge_in:
             self._unheard = self._ears.forget(speaking=self._listener.speaking)
         self._floor_ms = None
-        self._playout.put(self._utterances, utterance.line.pcm)
-        self._playout.end(self._utterances)
+        self._mouth.begin(utterance)
 
-    def _notice(self, notice: Notice, begin_ms: int) -> None:
-        """The first or last packet of an utterance left, or it was cut. `begin_ms`: beginning of that packet."""
-        if self._speaking is None:
-            return
-        utterance = self._speaking
-        if isinstance(notice, Started):
-            said, line = utterance.say, utterance.line
-            self._began_ms = begin_ms + notice.offset_samples * 1000 / self._rate_hz
-            self._log.emit(
-                UtteranceStarted,
-                at_s=self._log.to_s(begin_ms),
-                utterance_id=notice.tag,
-                said=said.text,
-                spoken=line.spoken,
-                beat=said.beat,
-                voice=self._voice.name,
-            )
-            if self._on_said is not None:
-                for words in (stretch for stretch in line.stretches if not stretch.pressed):
-                    start_ms, end_ms = (begin_ms + n * 1000 / self._rate_hz for n in (words.start, words.end))
-                    self._on_said(words.text, start_ms, end_ms)
-        elif isinstance(notice, Ended):
-            self._pressed(utterance, notice)
-            self._log.emit(UtteranceEnded, at_s=self._log.to_s(self._now_ms), utterance_id=notice.tag, cut=notice.cut)
-            self._speaking = None
-            self._quiet_ms = self._now_ms
-            self._ended(utterance, notice)
-
-    def _ended(self, utterance: _Utterance, notice: Ended) -> None:
+    def _ended(self, utterance: Utterance, notice: Ended) -> None:
+        self._quiet_ms = self._now_ms
         say = utterance.say
         if utterance.barge_in and not self._over:
             self._job.start(partial(self._after_barge_in, utterance, notice))
@@ -292,26 +243,7 @@ class CallerLeg:
         if say.hang_up_after and not notice.cut:
             self._leave(say.why)
 
-    def _in_keys(self, line: SpokenLine, begin_ms: float) -> bool:
-        """Whether the packet that begins then has a part of pressed keys in it."""
-        first = round((begin_ms - self._began_ms) * self._rate_hz / 1000)
-        last = first + self._rate_hz * PTIME_MS // 1000
-        return any(stretch.pressed and stretch.start < last and first < stretch.end for stretch in line.stretches)
-
-    def _key_of(self, line: SpokenLine, begin_ms: float) -> str | None:
-        """The key that sounds in the middle of the packet that begins then."""
-        middle = round((begin_ms + PTIME_MS / 2 - self._began_ms) * self._rate_hz / 1000)
-        return next((key for s in line.stretches if s.pressed and (key := s.key_at(middle, self._rate_hz))), None)
-
-    def _pressed(self, utterance: _Utterance, notice: Ended) -> None:
-        """Write down the keys whose tones were played."""
-        for stretch in utterance.line.stretches:
-            keys = stretch.keys_played(notice.samples_played, self._rate_hz) if stretch.pressed else ""
-            if keys:
-                at_s = self._log.to_s(self._began_ms + stretch.start * 1000 / self._rate_hz)
-                self._log.emit(DtmfSent, at_s=at_s, utterance_id=notice.tag, digits=keys)
-
-    def _said(self, utterance: _Utterance, notice: Ended) -> None:
+    def _said(self, utterance: Utterance, notice: Ended) -> None:
         words = whole_words(utterance.say.text, notice.samples_played, notice.samples_total)
         try:
             self._mind.said(words, cut=notice.cut, beat=utterance.say.beat)
@@ -345,7 +277,7 @@ class CallerLeg:
             return
         if isinstance(action, Say) and line is not None:
             self._note(f"says: {action.why}")
-            self._ready = (_Utterance(action, line), news)
+            self._ready = (Utterance(action, line), news)
         elif isinstance(action, HangUp):
             self._note(f"hangs up: {action.why}")
             self._leave(action.why)
@@ -354,7 +286,7 @@ class CallerLeg:
             self._floor_ms = None
             await self._make_plan()
 
-    async def _after_barge_in(self, utterance: _Utterance, notice: Ended) -> None:
+    async def _after_barge_in(self, utterance: Utterance, notice: Ended) -> None:
         """What was played before the agent gave way is a floor of its own: the one that the caller cut."""
         text = await self._ears.text(self._listener.last_loud_ms)
         self._unheard = self._ears.forget(speaking=self._listener.speaking)
