@@ -122,7 +122,8 @@ class RtcPeer:
         """Packets with the time at which they leave."""
         self._wake = asyncio.Event()
         self._pump: asyncio.Task[None] | None = None
-        self._last_packet_s: float | None = None
+        self._silent_pulls: int | None = None
+        """Since the last packet; None: not connected yet."""
         self._left = 0
         self.received = 0
         """Packets that came so far, events among them."""
@@ -210,7 +211,7 @@ class RtcPeer:
 
     def pull_slot(self) -> tuple[Pulled, Frame]:
         """The same, with what the jitter buffer says of it."""
-        self._watch(self._clock.now_s())
+        self._watch()
         if self._receiver is None:
             return Idle(), self._silence
         return self._receiver.pull()
@@ -294,7 +295,7 @@ class RtcPeer:
     def _state_changed(self) -> None:
         state = self._pc.connectionState
         if state == "connected" and self._pump is None:
-            self._last_packet_s = self._clock.now_s()
+            self._silent_pulls = 0
             self._pump = asyncio.create_task(self._send_packets(), name="rtc-send")
             self._connected.set()
         elif state == "failed":
@@ -308,11 +309,13 @@ class RtcPeer:
             self._connected.set()
             self._on_closed(why)
 
-    def _watch(self, now_s: float) -> None:
-        """Whoever was there and sends nothing for long has gone without a word."""
-        if self._last_packet_s is None or self._over is not None or self._silent_limit_s is None:
+    def _watch(self) -> None:
+        """Whoever was there and sends nothing for long has gone without a word. Packet times are counted, not seconds:
+        a loop that was held up (while engines are loaded) has read no packets, and the other end is not to blame."""
+        if self._silent_pulls is None or self._over is not None or self._silent_limit_s is None:
             return
-        if now_s - self._last_packet_s > self._silent_limit_s:
+        self._silent_pulls += 1
+        if self._silent_pulls * PTIME_MS > self._silent_limit_s * 1000:
             came = "no more packets came" if self.received else "not one packet came"
             self._end(f"{came} for {self._silent_limit_s:g} s")
 
@@ -340,7 +343,7 @@ class RtcPeer:
         except RtpError:
             return
         self.received += 1
-        self._last_packet_s = self._clock.now_s()
+        self._silent_pulls = 0
         if self._receiver is not None:
             self._receiver.push(packet)
 

@@ -15,6 +15,7 @@ from callm_voice.bench.callspec import CallSpec
 from callm_voice.bench.person_calls import OfferError, PersonCalls
 from callm_voice.core.errors import UsageError
 from callm_voice.core.runfolder import find_calls, load_record
+from callm_voice.pipeline.rtc_peer import CLOSED_BY_OTHER_END
 
 pytestmark = [pytest.mark.realtime, pytest.mark.timeout(600)]
 
@@ -88,7 +89,7 @@ async def test_a_person_whose_browser_is_closed_has_hung_up(calls: PersonCalls, 
         await person.peer.aclose()
         ended = await person.until("call_ended")
         await person.finished()
-    assert (ended["reason"], ended["detail"]) == ("caller_hangup", "the other end closed the connection")
+    assert (ended["reason"], ended["detail"]) == ("caller_hangup", CLOSED_BY_OTHER_END)
 
 
 async def test_two_calls_at_once_are_two_trials(calls: PersonCalls, tmp_path: Path) -> None:

@@ -130,9 +130,7 @@
       if (told.open) opened(mine);
       if (told.error) mine.error = told.error;
       if (told.event) {
-        // Stretches of a person's speech that no recogniser has answered yet are one row.
-        const more = told.event.type === "utterance_started" && !told.event.said && transcript.unheard;
-        if (!more) transcript.take(told.event);
+        transcript.take(told.event);
         latency.take(told.event);
         if (told.event.type === "call_ended") { state("the call is over and is being judged"); hush(mine); }
         byId("transcript").scrollTop = byId("transcript").scrollHeight;

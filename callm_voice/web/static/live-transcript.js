@@ -101,6 +101,8 @@
     on_call_started(e) { this.started = e; }
 
     on_utterance_started(e) {
+      // A person's words are not known: what is spoken until a recogniser has answered is one row.
+      if (!e.said && this.unheard) return;
       const made = this.caller(e.t_ms);
       this.say(made.cells.said, e.said);
       this.unheard = made;
