@@ -130,6 +130,7 @@ class TwilioLink:
         try:
             async for message in socket:
                 self._on_message(message)
+                await asyncio.sleep(0)  # an agent that floods must not hold the line up
         except BadMessage as error:
             self._end(agent_error(f"{self._shown}: the agent sent what is no message of a media stream: {error}"))
             await socket.close(NOT_A_MESSAGE, str(error).encode("ascii", "replace").decode()[:120])

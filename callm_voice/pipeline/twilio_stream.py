@@ -33,6 +33,8 @@ from callm_voice.pipeline.twilio_messages import (
 SAMPLES_PER_FRAME = MEDIA_RATE_HZ * PTIME_MS // 1000
 MAX_AHEAD_S = 300
 """Sound that may wait to be played; an agent that sends more ahead is broken."""
+MAX_PIECES = 30_000
+"""Pieces of sound that may wait: as many if it comes in packets of 10 ms."""
 MAX_MARKS = 1000
 """Marks that may wait."""
 
@@ -68,6 +70,11 @@ class Playout:
         self._held = False
         self.queued_samples = 0
         self.marks = 0
+
+    @property
+    def pieces(self) -> int:
+        """Pieces of sound that wait."""
+        return len(self._queue) - self.marks
 
     def put(self, pcm: np.ndarray) -> None:
         """Append samples, shape (n,), dtype int16."""
@@ -206,6 +213,8 @@ class TwilioStream:
         self.counts["empty"] += not payload
         if self._playout.queued_samples + len(payload) > MAX_AHEAD_S * MEDIA_RATE_HZ:
             raise BadMessage(f"media: more than {MAX_AHEAD_S} s of sound wait to be played")
+        if self._playout.pieces >= MAX_PIECES:
+            raise BadMessage(f"media: more than {MAX_PIECES} pieces of sound wait to be played")
         self._playout.put(self._codec.decode(payload))
 
     def _check(self, stream_sid: str, event: str) -> None:

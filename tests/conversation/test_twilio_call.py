@@ -37,20 +37,23 @@ WORK: list[dict[str, Any]] = [{"tool": name, "args": args} for name, args in gol
 TALK: list[dict[str, Any]] = [{"say": 600}, {"wait": "speech"}, {"say": 400}]
 
 
-def pipeline(folder: Path, *, seconds: int) -> str:
+def pipeline(folder: Path, *, seconds: int, prod_after_ms: int) -> str:
     """The scripted one with a short limit, and a caller that soon speaks up: it understands no tones."""
     text = (paths.installed_data_dir() / "pipelines" / "scripted.yaml").read_text("utf-8")
     content = yaml.safe_load(text) | {"id": "short"}
-    content["caller"] = {**content["caller"], "prod_after_ms": 1500}
+    content["caller"] = {**content["caller"], "prod_after_ms": prod_after_ms}
     content["limits"] = {**content.get("limits", {}), "max_duration_s": seconds}
     file = folder / "short.yaml"
     file.write_text(yaml.safe_dump(content), encoding="utf-8")
     return str(file)
 
 
-def call(url: str, folder: Path, *more: str, seconds: int = 30, env: dict[str, str] | None = None) -> Ran:
+def call(
+    url: str, folder: Path, *more: str, seconds: int = 30, prod_after_ms: int = 1500, env: dict[str, str] | None = None
+) -> Ran:
+    file = pipeline(folder, seconds=seconds, prod_after_ms=prod_after_ms)
     return callm(
-        "call", "--task", TASK, "--agent", url, "--pipeline", pipeline(folder, seconds=seconds), "--json",
+        "call", "--task", TASK, "--agent", url, "--pipeline", file, "--json",
         "--out", str(folder / "runs"), *more, env=env,
     )  # fmt: skip
 
@@ -150,7 +153,8 @@ def test_a_stock_pipecat_bot_works_the_tools_over_mcp_and_gets_a_verdict(tmp_pat
         gold_model(gold_calls()) as model,
         bot("stock_bot.py", env={"ENGINES": "toy", "MODEL_URL": model.url}, log=tmp_path / "bot.log") as port,
     ):
-        ran = call(f"ws://127.0.0.1:{port}/ws", tmp_path, "--tools", "all", seconds=14)
+        # The caller keeps quiet meanwhile: whoever speaks cuts off what the bot is about to do.
+        ran = call(f"ws://127.0.0.1:{port}/ws", tmp_path, "--tools", "all", seconds=20, prod_after_ms=12_000)
     log = (tmp_path / "bot.log").read_text("utf-8")
     assert ran.out, ran.err + log
     record = ran.json

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callm_voice.pipeline.twilio_messages import Connected, Dtmf, Mark, Media, Message, Start, Stop, pack, parse
@@ -15,6 +15,7 @@ SIZES = st.integers(0, 700)
 STEPS = st.lists(st.one_of(SIZES, st.just("mark"), st.just("tick")), max_size=60)
 
 
+@settings(deadline=None)
 @given(STEPS)
 def test_every_sample_is_played_once_in_order_and_marks_stand_where_they_were_put(steps: list[int | str]) -> None:
     playout = Playout()
@@ -55,6 +56,7 @@ MESSAGES = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(MESSAGES)
 def test_reading_undoes_writing(message: Message) -> None:
     assert parse(pack(message)) == message

@@ -12,7 +12,15 @@ from callm_voice.core.errors import UsageError
 from callm_voice.pipeline.twilio_leg import make_ids
 from callm_voice.pipeline.twilio_link import is_loopback
 from callm_voice.pipeline.twilio_messages import BadMessage, Clear, Mark, Media, Start, Stop, pack, parse
-from callm_voice.pipeline.twilio_stream import MAX_AHEAD_S, MAX_MARKS, SAMPLES_PER_FRAME, Ids, TwilioStream, check_rate
+from callm_voice.pipeline.twilio_stream import (
+    MAX_AHEAD_S,
+    MAX_MARKS,
+    MAX_PIECES,
+    SAMPLES_PER_FRAME,
+    Ids,
+    TwilioStream,
+    check_rate,
+)
 
 pytestmark = pytest.mark.unit
 IDS = Ids("MZ1", "CA1", "AC1")
@@ -138,6 +146,11 @@ def test_an_agent_cannot_fill_the_memory() -> None:
         ours.receive(second)
     with pytest.raises(BadMessage, match="more than 300 s of sound"):
         ours.receive(sound(1))
+    pieces = stream()
+    for _ in range(MAX_PIECES):
+        pieces.receive(sound(1))
+    with pytest.raises(BadMessage, match="more than 30000 pieces"):
+        pieces.receive(sound(1))
     for n in range(MAX_MARKS):
         ours.receive(pack(Mark("MZ1", str(n))))
     with pytest.raises(BadMessage, match="1000 marks"):
