@@ -81,7 +81,7 @@ class Inference:
             except (asyncio.CancelledError, GeneratorExit):
                 interrupted = True
                 raise
-            except Exception as failure:
+            except Exception as failure:  # written down, and raised on
                 error = f"{type(failure).__name__}: {failure}"
                 raise
             finally:

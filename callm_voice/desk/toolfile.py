@@ -71,7 +71,7 @@ def import_tools(folder: Path, pack_id: str, content_hash: str) -> ModuleType:
     sys.modules[name] = module
     try:
         _FileLoader(path).exec_module(module)
-    except Exception as error:
+    except Exception as error:  # whatever a pack's own code does while it is loaded
         _forget(name)
         where, line = _place(folder, error)
         raise ConfigError(

@@ -199,7 +199,7 @@ class ServiceHost:
             with engine_errors(f"{self.what} failed to start", self._stage):
                 try:
                     await start(frame)
-                except Exception as error:
+                except Exception as error:  # told to who waits for it, and raised on
                     self._fail(f"{self.what} failed to start: {_first_line(error)}")
                     raise
 
@@ -209,7 +209,7 @@ class ServiceHost:
                     if isinstance(frame, ErrorFrame):
                         self._fail(f"{self.what} failed: {frame.error}")
                     yield frame
-            except Exception as error:
+            except Exception as error:  # told to who waits for it, and raised on
                 self._fail(f"{self.what} failed: {_first_line(error)}")
                 raise
             if self._method == "run_stt":  # behind a sentence, a frame that is sent after it does the same

@@ -112,7 +112,7 @@ class ForeignStt:
         self.info = engine_info(settings, self._host.service, secrets)
         try:
             self._transcribe(b"\0\0" * settings.rate_hz * WARM_UP_S, settings.start_timeout_s)
-        except Exception:
+        except BaseException:  # Ctrl-C too: the service has a thread of its own, which would outlive us
             self.close()
             raise
 

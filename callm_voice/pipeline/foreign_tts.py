@@ -61,7 +61,7 @@ class ForeignTts:
         self.info = engine_info(settings, self._host.service, secrets)
         try:
             self._synthesise(WARM_UP, settings.start_timeout_s)
-        except Exception:
+        except BaseException:  # Ctrl-C too: the service has a thread of its own, which would outlive us
             self.close()
             raise
 

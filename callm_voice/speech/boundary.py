@@ -32,6 +32,6 @@ def engine_errors(what: str, stage: Literal["stt", "tts", "vad"]) -> Iterator[No
         yield
     except CallmError:
         raise
-    except Exception as error:
+    except Exception as error:  # foreign code without a base class of its errors
         first_line = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise EngineError(f"{what}: {first_line[:300]}", stage=stage) from error

@@ -218,6 +218,19 @@ def asked_and_closed(ears: ForeignStt) -> str:
     return failed[0].message
 
 
+@pytest.mark.parametrize("kind", [ForeignStt, ForeignTts])
+def test_ctrl_c_while_a_service_warms_up_leaves_no_thread(
+    kind: type[ForeignStt | ForeignTts], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kind, "_transcribe" if kind is ForeignStt else "_synthesise", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        recogniser("Scribe") if kind is ForeignStt else voice()
+    assert [t.name for t in threading.enumerate() if t.name.startswith("callm-service") and t.is_alive()] == []
+
+
 def test_closing_ends_a_request_that_runs() -> None:
     ears = recogniser("Scribe", trouble="hang", timeout_s=60)
     assert "closed" in asked_and_closed(ears)
