@@ -8,7 +8,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.small_brief import small_brief
 
@@ -42,6 +42,7 @@ def hold_call(floors: list[str]) -> TextDialogue:
     return asyncio.run(talk(ScriptedCaller(small_brief()), agent, max_turns=BOUND + 1))
 
 
+@settings(deadline=None)
 @given(st.lists(FLOORS, min_size=1, max_size=8))
 def test_nothing_forbidden_is_ever_said(floors: list[str]) -> None:
     lifted = False
@@ -52,11 +53,13 @@ def test_nothing_forbidden_is_ever_said(floors: list[str]) -> None:
             assert not re.search(r"\bcall ?back\b", turn.text, re.IGNORECASE)
 
 
+@settings(deadline=None)
 @given(st.lists(FLOORS, min_size=1, max_size=8))
 def test_the_caller_always_ends_the_call_within_its_bound(floors: list[str]) -> None:
     assert hold_call(floors).end == "caller_hangup"
 
 
+@settings(deadline=None)
 @given(st.lists(FLOORS, min_size=1, max_size=8))
 def test_it_never_says_goodbye_to_a_question_that_wants_a_yes(floors: list[str]) -> None:
     turns = hold_call(floors).turns
@@ -64,6 +67,7 @@ def test_it_never_says_goodbye_to_a_question_that_wants_a_yes(floors: list[str])
         assert not (turn.beat == "leave" and asks_to_confirm(before.text))
 
 
+@settings(deadline=None)
 @given(st.lists(FLOORS, min_size=1, max_size=8))
 def test_the_opening_beat_is_the_first_line_and_every_beat_keeps_its_number(floors: list[str]) -> None:
     said = [turn for turn in hold_call(floors).turns if turn.party == "caller"]
@@ -73,11 +77,13 @@ def test_the_opening_beat_is_the_first_line_and_every_beat_keeps_its_number(floo
         assert sum(turn.why.startswith(f"beat {name}") for turn in said) <= limit
 
 
+@settings(deadline=None)
 @given(st.lists(FLOORS, min_size=1, max_size=8))
 def test_the_same_agent_gets_the_same_call(floors: list[str]) -> None:
     assert hold_call(floors) == hold_call(floors)
 
 
+@settings(deadline=None)
 @given(st.dates(min_value=dt.date(1900, 1, 1)))
 def test_a_date_in_words_is_heard_as_itself(date: dt.date) -> None:
     text = f"{date:%B} {date.day}, {date.year:04d}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import event, given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from callm_voice.core.events import (
@@ -72,6 +72,7 @@ def call_events(draw: st.DrawFn) -> list[Event]:
     return draw(st.permutations(kept))
 
 
+@settings(deadline=None)
 @given(call_events())
 def test_spans_are_contiguous_non_negative_and_sum_to_v2v(events: list[Event]) -> None:
     turns = turn_latencies(events, CALLER, AGENT).turns
@@ -86,6 +87,7 @@ def test_spans_are_contiguous_non_negative_and_sum_to_v2v(events: list[Event]) -
         assert round(turn.v2v_ms * 1000) == at_us - round(turn.speech_end_ms * 1000)
 
 
+@settings(deadline=None)
 @given(call_events())
 def test_every_ended_turn_is_answered_counted_or_noise(events: list[Event]) -> None:
     found = turn_latencies(events, CALLER, AGENT)
@@ -94,6 +96,7 @@ def test_every_ended_turn_is_answered_counted_or_noise(events: list[Event]) -> N
     assert len(found.turns) + found.unanswered <= len(ended)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(200, 600), st.integers(40, 400)), min_size=1, max_size=6))
 def test_the_wire_finds_every_sound_that_is_apart_from_the_others(gaps_and_lengths: list[tuple[int, int]]) -> None:
     at_ms, sounds = 1500, []
@@ -103,6 +106,7 @@ def test_the_wire_finds_every_sound_that_is_apart_from_the_others(gaps_and_lengt
     assert speech_segments(tone(*sounds), 8000) == [Segment(float(a), float(b)) for a, b in sounds]
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 60_000, allow_nan=False), min_size=1, max_size=60))
 def test_percentiles_are_numpy_s_to_the_microsecond(values: list[float]) -> None:
     found = percentiles(values)

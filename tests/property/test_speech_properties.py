@@ -53,21 +53,25 @@ def split(pieces: list[str], early: int) -> list[str]:
     return [s for piece in pieces for s in splitter.feed(piece)] + splitter.flush()
 
 
+@settings(deadline=None)
 @given(ANY_TEXT, st.lists(st.integers(0, 500), max_size=30), st.sampled_from([0, 2, 5]))
 def test_any_chunking_gives_the_same_sentences(text: str, cuts: list[int], early: int) -> None:
     assert split(chunks(text, cuts), early) == split([text], early)
 
 
+@settings(deadline=None)
 @given(ANY_TEXT, st.sampled_from([0, 3]))
 def test_the_sentences_hold_all_words_in_order(text: str, early: int) -> None:
     assert re.findall(r"[^\W_]+", " ".join(split([text], early))) == re.findall(r"[^\W_]+", text)
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_text_with_words_never_becomes_empty(text: str) -> None:
     assert any(c.isalnum() for c in to_spoken(text)) == any(c.isalnum() for c in text)
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_the_spoken_form_has_no_markup_and_is_one_line(text: str) -> None:
     assert not re.search(r"[*#|`~\n\[\]{}<>]|\s\s", to_spoken(text))
@@ -85,6 +89,7 @@ NUMBERS = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(NUMBERS)
 def test_no_digit_is_left_and_a_second_pass_changes_nothing(written: str) -> None:
     spoken = to_spoken(f"It is {written}.")
@@ -92,6 +97,7 @@ def test_no_digit_is_left_and_a_second_pass_changes_nothing(written: str) -> Non
     assert to_spoken(spoken) == spoken
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(["no", "yes", "5", "five", "that", "is"]), max_size=40).map(" ".join), st.floats(0.5, 20)
 )
@@ -114,7 +120,7 @@ class LoudVad:
         """Nothing to forget."""
 
 
-@settings(max_examples=60)
+@settings(deadline=None, max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(1, 60), st.booleans()), min_size=1, max_size=12),
     st.integers(0, 400),
@@ -147,7 +153,7 @@ def test_turns_never_overlap_and_their_samples_are_those_of_the_line(
         last_ms = turn.end_ms
 
 
-@settings(max_examples=80)
+@settings(deadline=None, max_examples=80)
 @given(
     st.lists(st.tuples(st.integers(1, 30), st.booleans()), min_size=1, max_size=14),
     st.integers(20, 400),
