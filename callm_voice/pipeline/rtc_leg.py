@@ -18,7 +18,7 @@ from callm_voice.core.errors import CallmError
 from callm_voice.line.leg import Frame
 from callm_voice.llm.secrets import safe_url
 from callm_voice.pipeline.rtc_peer import CLOSED_BY_OTHER_END, RtcPeer
-from callm_voice.pipeline.rtc_sdp import MAX_SDP_BYTES, RtcError
+from callm_voice.pipeline.rtc_sdp import MAX_SDP_BYTES, RtcError, plain
 from callm_voice.pipeline.twilio_link import is_loopback
 
 ANSWER_LIMIT_S = 10.0
@@ -135,7 +135,7 @@ class RtcLeg:
         except (TimeoutError, httpx.TimeoutException) as error:
             raise RtcError(f"{self._shown}: no answer to the offer within {ANSWER_LIMIT_S:g} s") from error
         except httpx.HTTPError as error:
-            why = str(error)[:_ERROR_TEXT_CHARS] or type(error).__name__
+            why = plain(str(error), _ERROR_TEXT_CHARS) or type(error).__name__
             raise RtcError(f"{self._shown}: {why}", hint="is the agent running at that address?") from error
 
     async def _post(self, client: httpx.AsyncClient) -> str:
@@ -149,7 +149,7 @@ class RtcLeg:
                 if len(body) > MAX_ANSWER_BYTES:
                     raise RtcError(f"{self._shown}: the answer has more than {MAX_ANSWER_BYTES} bytes")
             if not 200 <= response.status_code < 300:
-                said = body.decode("utf-8", "replace")[:_ERROR_TEXT_CHARS].strip()
+                said = plain(body.decode("utf-8", "replace"), _ERROR_TEXT_CHARS)
                 raise RtcError(f"{self._shown} answered HTTP {response.status_code}: {said}".rstrip(": "))
             return _sdp_of(body, self._shown)
 

@@ -19,6 +19,7 @@ RtcCodec = Literal["pcmu", "pcma", "g722", "opus"]
 """RTP names in lower case, as in a line profile."""
 RTC_CODECS: tuple[RtcCodec, ...] = ("pcmu", "pcma", "g722", "opus")
 MAX_SDP_BYTES = 64 * 1024
+MAX_MESSAGE_CHARS = 400
 EVENTS = "telephone-event"
 EVENTS_PAYLOAD_TYPE = 101
 """In our offers; dynamic (RFC 3551 §6), and what most telephones take."""
@@ -30,10 +31,19 @@ _ODD = (ValueError, AssertionError, IndexError, KeyError, AttributeError, TypeEr
 
 
 class RtcError(EngineError):
-    """The other end of a WebRTC connection: its description makes no sense to us, or the connection cannot be had."""
+    """The other end of a WebRTC connection: its description makes no sense to us, or the connection cannot be had.
+
+    The message may hold words of the other end's: it is made one line without control characters.
+    """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message, hint=hint, stage="line")
+        super().__init__(plain(message, MAX_MESSAGE_CHARS), hint=hint, stage="line")
+
+
+def plain(text: str, chars: int) -> str:
+    """The beginning of a foreign text, on one line."""
+    shown = "".join(char if char.isprintable() else " " for char in text[: 4 * chars])
+    return " ".join(shown.split())[:chars]
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ MALFORMED: dict[str, object] = {
     "one way": audio_sdp(direction="recvonly"),
     "codec of another world": audio_sdp(codecs=((96, "AMR/8000"),)),
     "codec at another clock": audio_sdp(codecs=((0, "PCMU/16000"),)),
+    "codec with an escape in its name": audio_sdp(codecs=((96, "\x1b[31mred/8000"),)),
     "too long": audio_sdp() + "a=x:" + "y" * 70_000,
 }
 """What no other end should be able to break us with."""
