@@ -97,7 +97,8 @@ class OutsideAgent:
 
     async def start(self) -> None:
         self._ctx.stack.push_async_callback(self._link.aclose)
-        await self._link.start()
+        with self._ctx.clock.busy("load"):  # what waits for the network is no idle time
+            await self._link.start()
 
     def greet(self) -> None:
         self._link.open()

@@ -33,5 +33,6 @@ async def open_packets(ctx: CallContext, caller: CallerSide) -> PacketLeg | None
         pressed=lambda: getattr(caller.leg, "key", None),
         on_error=ctx.control.fail,
     )
-    await leg.connect(ctx.stack)
+    with ctx.clock.busy("load"):  # what waits for the kernel is no idle time
+        await leg.connect(ctx.stack)
     return leg

@@ -68,6 +68,8 @@ def head_view(record: CallRecord) -> Group:
         styled(
             f"line {config.line} | pipeline {config.pipeline} | caller {config.caller} | trial {config.trial} | "
             f"seed {config.seed} | pace {config.pace}"
+            + (f" | leg {config.leg}" if config.leg != "process" else "")
+            + (f" | agent {config.agent}" if config.agent is not None else "")
         ),
         styled(f"{record.started_at} | {mm_ss(record.duration_ms)} long | {cost} | ended: {outcome.end_reason}"),
     ]
