@@ -7,6 +7,8 @@ from typing import Any
 from callm_voice.bench.resolve import pack_dir
 from callm_voice.core import paths
 from callm_voice.core.errors import CallmError, NotFoundError, UsageError
+from callm_voice.core.yamlfile import load_model
+from callm_voice.desk.formats import PackFile
 from callm_voice.desk.pack import Pack, load_pack
 from callm_voice.line.profile import load_profile
 from callm_voice.llm.spec import OracleSpec, known_models, parse_model_arg
@@ -22,7 +24,7 @@ def top_choices() -> Choice:
     Raises:
         UsageError: the user's `models.yaml` is wrong.
     """
-    packs = _loaded(paths.known_names("packs"), lambda name: {"id": name, "title": _pack(name).file.title})
+    packs = _loaded(paths.known_names("packs"), lambda name: {"id": name, "title": _pack_file(name).title})
     lines = _loaded(paths.known_names("audio_profiles"), lambda name: {"id": name, "title": load_profile(name).title})
     pipelines = _loaded(paths.known_names("pipelines"), _pipeline)
     return {"packs": packs, "lines": lines, "pipelines": pipelines, "defaults": DEFAULTS}
@@ -35,7 +37,7 @@ def pack_choices(name: str) -> Choice:
         CallmError: there is no such pack, or it is wrong.
     """
     _known("pack", name, paths.known_names("packs"))
-    pack = _pack(name)
+    pack = load_pack(pack_dir(name))
     return {"id": name, "business": pack.file.business, "tasks": [_task(pack, task) for task in pack.task_ids()]}
 
 
@@ -52,7 +54,7 @@ def check_choice(*, pack: str, task: str | None, model: str, line: str, pipeline
     _known("model", model.partition("?")[0], list(models))
     spec = parse_model_arg(model, models).spec
     if task is not None:
-        _pack(pack).task_path(task)
+        _known("task", task, [path.stem for path in (pack_dir(pack) / "tasks").glob("*.yaml")])
     elif isinstance(spec, OracleSpec):
         raise UsageError("the oracle plays a task's gold path", hint="choose a task")
 
@@ -62,8 +64,8 @@ def _known(kind: str, name: str, known: list[str]) -> None:
         raise NotFoundError(kind, name, known)
 
 
-def _pack(name: str) -> Pack:
-    return load_pack(pack_dir(name))
+def _pack_file(name: str) -> PackFile:
+    return load_model(pack_dir(name) / "pack.yaml", PackFile)
 
 
 def _pipeline(name: str) -> Choice:

@@ -6,29 +6,18 @@ one these tests fail: that a site was never opened is not the same as that it wo
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
-from support.browsing import Opener, Sample, Watched
+from support.browsing import Opener, Sample, Watched, chromium_path
 from support.hostile import hostile_calls
 from support.run_builder import MadeCall, sample_calls, write_run
 
 from callm_voice.report.site.build import build_site
 
-NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 TRIALS = (1, 2)
 LINES = ("pstn-g711u", "text")
-
-
-def chromium_path() -> str:
-    named = os.environ.get("CALLM_VOICE_CHROMIUM")
-    found = named or next((path for name in NAMES if (path := shutil.which(name))), None)
-    if not found:
-        pytest.fail("no Chromium: apt-get install chromium, or name one in CALLM_VOICE_CHROMIUM")
-    return found
 
 
 @pytest.fixture(scope="session")

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import functools
 import http.server
+import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page
 
 from callm_voice.report.site.build import BuiltSite
+
+NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
+
+
+def chromium_path() -> str:
+    """The browser; without one the test fails."""
+    named = os.environ.get("CALLM_VOICE_CHROMIUM")
+    found = named or next((path for name in NAMES if (path := shutil.which(name))), None)
+    if not found:
+        pytest.fail("no Chromium: apt-get install chromium, or name one in CALLM_VOICE_CHROMIUM")
+    return found
 
 
 @dataclass
