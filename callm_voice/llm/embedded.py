@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import importlib.util
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -50,6 +49,9 @@ class EmbeddedChatModel:
         self.name = inner.name
         self.server = server
         self._inner, self._cache, self._clock, self._on_progress = inner, cache, clock, on_progress
+        # Prompts are read before anybody waits for an answer: the limits of an answer are not for that.
+        patient = inner.spec.timeouts.model_copy(update={"first_token_s": PREFILL_S})
+        self._reader = OpenAiChatModel(inner.spec.model_copy(update={"timeouts": patient}), clock, name=inner.name)
         self._slots = {role: slot for slot, role in enumerate(roles)}
         self._url = inner.spec.base_url.removesuffix("/v1")
         self._http = httpx.AsyncClient(trust_env=False, timeout=httpx.Timeout(SLOT_S))
@@ -148,6 +150,7 @@ class EmbeddedChatModel:
     async def aclose(self) -> None:
         """Close connections; end the server unless it is a pool's."""
         await self._inner.aclose()
+        await self._reader.aclose()
         await self._http.aclose()
         if not self._pooled:
             await self.server.stop()
@@ -163,7 +166,7 @@ class EmbeddedChatModel:
         body = {"id_slot": slot, "cache_prompt": True, "max_tokens": 1}
         usage: UsageReport | None = None
         try:
-            async with asyncio.timeout(PREFILL_S), aclosing(self._inner.stream(prefix, extra_body=body)) as events:
+            async with aclosing(self._reader.stream(prefix, extra_body=body)) as events:
                 async for event in events:
                     usage = event if isinstance(event, UsageReport) else usage
         except ModelError as error:

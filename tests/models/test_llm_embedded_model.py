@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 import pytest
 
 from callm_voice.core.clock import RealClock
-from callm_voice.core.errors import HarnessError
+from callm_voice.core.errors import HarnessError, ModelTimeoutError
 from callm_voice.llm.embedded import EmbeddedChatModel
-from callm_voice.llm.spec import BUILT_IN, EMBEDDED_MODEL
+from callm_voice.llm.spec import BUILT_IN, EMBEDDED_MODEL, Timeouts
 from callm_voice.llm.types import (
     ChatRequest,
     Finished,
@@ -44,10 +44,10 @@ def request(role, *said, tools=True):
 
 
 @asynccontextmanager
-async def running(folder, roles=("front", "billing")):
+async def running(folder, roles=("front", "billing"), **changes):
     """A running model with its cache in `folder`, and the progress lines."""
     clock, lines = RealClock(), []
-    spec = BUILT_IN[EMBEDDED_MODEL]
+    spec = BUILT_IN[EMBEDDED_MODEL].model_copy(update=changes)
     model = await EmbeddedChatModel.start(
         spec, name=EMBEDDED_MODEL, clock=clock, roles=roles, on_progress=lines.append, cache_folder=folder
     )
@@ -125,6 +125,15 @@ async def test_a_damaged_file_of_the_cache_is_read_again_and_replaced(tmp_path):
         assert any("for the first time" in line for line in lines)
         assert cached_share(await ask(model, request("front", "Hello?"))) > 0.9
     assert saved.stat().st_size == whole
+
+
+async def test_reading_a_prompt_beforehand_has_no_answer_s_limits(tmp_path):
+    async with running(tmp_path, timeouts=Timeouts(first_token_s=0.02)) as (model, lines):
+        await model.warm([request("front", "Hello")])
+        assert "prompt read" in lines[-1]
+        with pytest.raises(ModelTimeoutError):
+            async for _ in model.stream(request("billing", "How much do I owe?")):
+                pass
 
 
 async def test_a_role_without_slot_is_refused(tmp_path):
