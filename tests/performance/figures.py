@@ -50,8 +50,8 @@ FIGURES = (
     Figure(
         "pace_v2v_delta_ms", "ms", 20, "lower",
         "Distance between the medians of voice to voice at the real and the fast pace over the same calls; the "
-        "larger one of two groups: all tasks with scripted engines (the recogniser takes a set 120 ms, the oracle "
-        "250 ms), and C5-H1 with `pipelines/cpu.yaml`. The transcripts (said, heard, played) and the verdicts of "
+        "larger one of two groups of three calls: with scripted engines (the recogniser takes a set 120 ms, the oracle "
+        "250 ms), and with `pipelines/cpu.yaml`. The transcripts (said, heard, played) and the verdicts of "
         "both paces must be equal, or there is no figure.",
     ),
     Figure(

@@ -8,7 +8,7 @@ from functools import cached_property
 from statistics import median
 
 import numpy as np
-from calls import HERE, ORACLE, ORACLE_AT_ONCE, TASKS, MadeCall, PerfError, RunningCall, make_call
+from calls import HERE, ORACLE, ORACLE_AT_ONCE, TASK, TASKS, MadeCall, PerfError, RunningCall, make_call
 
 from callm_voice.core.events import TtsFirstAudio
 from callm_voice.core.latency import TurnLatency
@@ -22,12 +22,13 @@ class PaceCalls:
     """The calls that several figures share; each is made when it is first wanted, and once."""
 
     @cached_property
-    def cpu_fast(self) -> MadeCall:
-        return make_call(pipeline="cpu", model=ORACLE, pace="fast")
+    def cpu_fast(self) -> dict[str, MadeCall]:
+        """By task; one after the other, as the recogniser wants all cores."""
+        return {task: make_call(pipeline="cpu", model=ORACLE, pace="fast", task=task) for task in TASKS}
 
     @cached_property
-    def cpu_real(self) -> MadeCall:
-        return make_call(pipeline="cpu", model=ORACLE, pace="real")
+    def cpu_real(self) -> dict[str, MadeCall]:
+        return {task: make_call(pipeline="cpu", model=ORACLE, pace="real", task=task) for task in TASKS}
 
     @cached_property
     def scripted_fast(self) -> list[MadeCall]:
@@ -49,7 +50,7 @@ def fast_speedup_stub() -> dict[str, float]:
 
 def fast_speedup_cpu(calls: PaceCalls) -> dict[str, float]:
     """Also `fast_model_share`: of the same call."""
-    call = calls.cpu_fast
+    call = calls.cpu_fast[TASK]
     _show_wall("cpu", call)
     assert call.record.wall is not None
     return {
@@ -65,7 +66,7 @@ def pace_v2v_delta(calls: PaceCalls) -> dict[str, float]:
     """
     groups = {
         "scripted": list(zip(calls.scripted_real, calls.scripted_fast, strict=True)),
-        "cpu": [(calls.cpu_real, calls.cpu_fast)],
+        "cpu": [(calls.cpu_real[task], calls.cpu_fast[task]) for task in TASKS],
     }
     deltas = []
     for name, pairs in groups.items():
