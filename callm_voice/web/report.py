@@ -75,13 +75,16 @@ class ReportBuilder:
         began_s = self._clock.now_s()
         self._number += 1
         out = self._folder / str(self._number)
-        self.error = await self._in_a_process(out)
+        try:
+            self.error = await self._in_a_process(out)
+            links = {} if self.error else json.loads((out / LINKS_FILE).read_text(encoding="utf-8"))
+        except OSError as error:
+            self.error = f"the report could not be built: {error.strerror or error}"
         self._of = calls
         if self.error:
             shutil.rmtree(out, ignore_errors=True)
         else:
-            before, self._built = self._built, out
-            self._links = json.loads((out / LINKS_FILE).read_text(encoding="utf-8"))
+            before, self._built, self._links = self._built, out, links
             if before is not None:
                 # A page that was just opened may still fetch its sound from there: the next build but one removes it.
                 await self._clock.in_thread("clean", self._remove_all_but, before, out)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from callm_voice.bench.callspec import TEXT_LINE
 from callm_voice.core.clock import RealClock
 from callm_voice.core.livefiles import unfinished
 from callm_voice.web.index import CallIndex, Entry
@@ -130,10 +132,13 @@ class _Watched:
     def _take(self, block: bytes) -> None:
         *lines, self._rest = (self._rest + block).split(b"\n")
         for line in lines:
-            event = json.loads(line)
-            kind = event["type"]
-            if kind == "call_started":
-                self._opened = event
-            elif kind == "vad_started" or (kind == "transcript_ready" and self._opened.get("line") == "text"):
-                self._turn = max(self._turn, event["turn_id"])
-            self._doing = DOINGS.get(kind, self._doing)
+            with suppress(ValueError, KeyError, TypeError):  # a line that is none of ours tells nothing
+                self._note(json.loads(line))
+
+    def _note(self, event: dict[str, Any]) -> None:
+        kind = event["type"]
+        if kind == "call_started":
+            self._opened = event
+        elif kind == "vad_started" or (kind == "transcript_ready" and self._opened.get("line") == TEXT_LINE):
+            self._turn = max(self._turn, event["turn_id"])
+        self._doing = DOINGS.get(kind, self._doing)
