@@ -101,6 +101,7 @@ class RtcLeg:
         return {
             "packets_sent": float(self._peer.sent),
             "packets_received": float(self._peer.received),
+            "packets_foreign": float(self._peer.foreign),
             "packets_late": float(counts.late),
             "packets_concealed": float(counts.concealed),
             "packets_stretched": float(counts.stretched),

@@ -176,7 +176,8 @@ class MediaReceiver:
             return
         arrival_ms = float(self._ticks * PTIME_MS)
         if packet.payload_type == self._audio.payload_type:
-            self._receiver.push(packet, arrival_ms)
+            for part in self._parts(packet):
+                self._receiver.push(part, arrival_ms)
         elif packet.payload_type == self._audio.events_payload_type:
             self._push_event(packet, arrival_ms)
         else:
@@ -187,6 +188,22 @@ class MediaReceiver:
         tick_ms = float(self._ticks * PTIME_MS)
         self._ticks += 1
         return self._receiver.play(tick_ms)
+
+    def _parts(self, packet: RtpPacket) -> list[RtpPacket]:
+        """The packet as packets of one packet time. With a codec of 64 kbit/s an octet is a step of the timestamp
+        (RFC 3551 §4.5), so a longer one can be cut; what is no whole packet times is dropped, and counted."""
+        step = self._audio.step
+        if self._audio.codec == "opus" or len(packet.payload) == step:
+            return [packet]
+        if len(packet.payload) % step:
+            self.foreign += 1
+            return []
+        return [
+            packet._replace(
+                payload=packet.payload[at : at + step], timestamp=(packet.timestamp + at) % TIMESTAMP_MODULUS
+            )
+            for at in range(0, len(packet.payload), step)
+        ]
 
     def _push_event(self, packet: RtpPacket, arrival_ms: float) -> None:
         """An event's packet stands in the slot that it tells of last."""

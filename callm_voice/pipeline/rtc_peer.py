@@ -111,6 +111,7 @@ class RtcPeer:
         self._pc = RTCPeerConnection(RTCConfiguration(iceServers=[]))
         self._transceiver: RTCRtpTransceiver = self._pc.addTransceiver("audio", direction="sendrecv")
         self._transport = Transport(self._pc, self._transceiver, hosts, self._on_packet)
+        self._described = False
         self._connected = asyncio.Event()
         self._over: str | None = None
         self._closing: asyncio.Task[None] | None = None
@@ -227,6 +228,11 @@ class RtcPeer:
         return self._receiver.counts if self._receiver else Counts()
 
     @property
+    def foreign(self) -> int:
+        """Packets of another payload type or length than was agreed on, which were dropped."""
+        return self._receiver.foreign if self._receiver else 0
+
+    @property
     def buffer_ms(self) -> float:
         """Delay of the jitter buffer now."""
         return self._receiver.delay_ms if self._receiver else 0.0
@@ -273,8 +279,9 @@ class RtcPeer:
 
     def _once(self) -> None:
         """A connection is described once: what changes it later would change the media under the line."""
-        if self._pc.localDescription is not None or self._pc.remoteDescription is not None:
+        if self._described:
             raise RtcError("this connection has its offer already")
+        self._described = True
 
     def _local_sdp(self) -> str:
         sdp = self._pc.localDescription.sdp

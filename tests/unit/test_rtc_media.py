@@ -117,6 +117,17 @@ def test_packets_of_another_type_and_events_that_are_none_are_counted_and_droppe
     assert sink.counts.slots == 0
 
 
+def test_packets_of_several_packet_times_are_cut_and_others_dropped() -> None:
+    sink = receiver()
+    sink.pull()
+    sink.push(RtpPacket(0, 1, 0, 1, b"\x80" * 480))
+    sink.push(RtpPacket(0, 2, 480, 1, b"\x80" * 80))
+    sink.push(RtpPacket(0, 3, 560, 1, b"\x80" * 161))
+    frames = [sink.pull() for _ in range(6)]
+    assert (sink.counts.played, sink.foreign) == (3, 2)
+    assert {frame.shape for _, frame in frames} == {(160,)}
+
+
 def test_the_same_seed_begins_with_the_same_numbers_and_another_with_others() -> None:
     firsts = [sender(seed=seed).next(SILENCE)[0] for seed in (1, 1, 2)]
     assert firsts[0] == firsts[1]
