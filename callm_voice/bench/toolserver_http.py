@@ -46,7 +46,7 @@ class TokenGate:
         elif self._is_token(_bearer(scope)):
             await self._app(scope, receive, send)
         else:
-            await _answer(401, {"error": "this call's token is missing or wrong"})(scope, receive, send)
+            await answer(401, {"error": "this call's token is missing or wrong"})(scope, receive, send)
 
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
@@ -57,25 +57,25 @@ def http_routes(desk: ToolDesk, run_tool: RunTool) -> list[Route]:
     from starlette.routing import Route
 
     async def tools(_: Request) -> Response:
-        return _answer(200, {"role": desk.role, "tools": desk.tools()})
+        return answer(200, {"role": desk.role, "tools": desk.tools()})
 
     async def roles(_: Request) -> Response:
-        return _answer(200, {"role": desk.role, "roles": desk.roles()})
+        return answer(200, {"role": desk.role, "roles": desk.roles()})
 
     async def prompt(_: Request) -> Response:
-        return _answer(200, {"role": desk.role, "prompt": desk.prompt()})
+        return answer(200, {"role": desk.role, "prompt": desk.prompt()})
 
     async def call(request: Request) -> Response:
         body = await _body(request)
         if body is None:
-            return _answer(413, {"error": f"a tool call has at most {MAX_BODY_BYTES:,} bytes"})
+            return answer(413, {"error": f"a tool call has at most {MAX_BODY_BYTES:,} bytes"})
         try:
             arguments = json.loads(body or b"{}")
         except (ValueError, RecursionError):
-            return _answer(400, {"error": "the body is not JSON"})
+            return answer(400, {"error": "the body is not JSON"})
         if not isinstance(arguments, dict):
-            return _answer(400, {"error": "the body is not a JSON object of arguments"})
-        return _answer(200, await run_tool(request.path_params["name"], arguments))
+            return answer(400, {"error": "the body is not a JSON object of arguments"})
+        return answer(200, await run_tool(request.path_params["name"], arguments))
 
     return [
         Route("/tools", tools),
@@ -103,7 +103,8 @@ def _bearer(scope: Scope) -> str:
     return ""
 
 
-def _answer(status: int, body: dict[str, Any]) -> Response:
+def answer(status: int, body: dict[str, Any]) -> Response:
+    """An answer in JSON."""
     from starlette.responses import JSONResponse
 
     return JSONResponse(body, status)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import logging
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from callm_voice.bench.toolserver_desk import ToolDesk
-from callm_voice.bench.toolserver_http import MAX_BODY_BYTES, RunTool
+from callm_voice.bench.toolserver_http import MAX_BODY_BYTES, RunTool, answer
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -51,6 +52,7 @@ class McpTools:
                 return super().create_initialization_options(NotificationOptions(tools_changed=True))
 
         self._desk, self._run_tool = desk, run_tool
+        self._is_open = False
         self._sessions: dict[str, ServerSession] = {}
         """By the id of the session: whom to tell of a change."""
         self._bus = InMemorySubscriptionBus()
@@ -68,12 +70,21 @@ class McpTools:
             server, max_request_body_size=MAX_BODY_BYTES, max_sessions=MAX_SESSIONS
         )
 
-    def run(self) -> AbstractAsyncContextManager[None]:
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
         """Sessions live in this context; it is entered and left by the same task."""
-        return self._manager.run()
+        async with self._manager.run():
+            self._is_open = True
+            try:
+                yield
+            finally:
+                self._is_open = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._manager.handle_request(scope, receive, send)
+        if self._is_open:
+            await self._manager.handle_request(scope, receive, send)
+        else:
+            await answer(503, {"error": "the call is over"})(scope, receive, send)
 
     async def announce(self) -> None:
         """Tell all who listen that the list of tools has changed."""

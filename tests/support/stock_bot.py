@@ -18,6 +18,8 @@ import socket
 import sys
 import threading
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,8 @@ import uvicorn
 from fastapi import BackgroundTasks, FastAPI, WebSocket
 from loguru import logger
 from mcp.client.session_group import StreamableHttpParameters
+from pipecat.adapters.llm.schemas.function_schema import FunctionSchema
+from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.audio.vad.vad_analyzer import VADParams
 from pipecat.frames.frames import Frame, LLMRunFrame, TranscriptionFrame, TTSAudioRawFrame
@@ -34,6 +38,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair, LLMUserAggregatorParams
 from pipecat.runner.utils import parse_telephony_websocket
 from pipecat.serializers.twilio import TwilioFrameSerializer
+from pipecat.services.llm_service import FunctionCallParams
 from pipecat.services.mcp_service import MCPClient
 from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.services.settings import STTSettings, TTSSettings
@@ -129,6 +134,30 @@ def make_voice() -> TTSService:
     )  # fmt: skip
 
 
+async def tools_of(mcp: MCPClient) -> ToolsSchema:
+    """The tools that may be used now. After a transfer they may be others, so a transfer reads them again."""
+    return ToolsSchema(standard_tools=[_moving(mcp, tool) for tool in (await mcp.tools()).standard_tools])
+
+
+def _moving(mcp: MCPClient, tool: FunctionSchema) -> FunctionSchema:
+    if not tool.name.startswith("transfer_to_"):
+        return tool
+    handler = partial(transfer, mcp, tool.handler)
+    return FunctionSchema(tool.name, tool.description, tool.properties, tool.required, handler)
+
+
+async def transfer(mcp: MCPClient, call_tool: Any, params: FunctionCallParams) -> None:
+    """Hand the call over, and have the new list of tools in place before the model goes on."""
+    results: list[Any] = []
+
+    async def hold(result: Any, **_: Any) -> None:
+        results.append(result)
+
+    await call_tool(replace(params, result_callback=hold))
+    params.context.set_tools(await tools_of(mcp))
+    await params.result_callback(results[0])
+
+
 async def run_bot(transport: BaseTransport, about: dict[str, Any], whisper: Any, rate_hz: int) -> None:
     """One call, from its first word to its end."""
     llm = OpenAILLMService(
@@ -136,7 +165,7 @@ async def run_bot(transport: BaseTransport, about: dict[str, Any], whisper: Any,
         settings=OpenAILLMService.Settings(model=os.environ.get("MODEL", "oracle"), system_instruction=PROMPT),
     )  # fmt: skip
     mcp = MCPClient(StreamableHttpParameters(url=about.get("mcp_url") or os.environ["MCP_URL"]))
-    context = LLMContext(tools=await mcp.tools())
+    context = LLMContext(tools=await tools_of(mcp))
     turns = UserTurnStrategies(
         start=[VADUserTurnStartStrategy()], stop=[SpeechTimeoutUserTurnStopStrategy(user_speech_timeout=0.4)]
     )
