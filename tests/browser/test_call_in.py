@@ -9,7 +9,16 @@ import pytest
 from playwright.sync_api import Browser, Page
 from support.browsing import Opener, chromium_path
 from support.calling_in import speech_shaped
-from support.fake_microphone import LIMIT_MS, caller_page, choose, hang_up, heard, level_reaches, microphone_file
+from support.fake_microphone import (
+    LIMIT_MS,
+    caller_page,
+    choose,
+    conclusive,
+    hang_up,
+    heard,
+    level_reaches,
+    microphone_file,
+)
 from support.live import Served, live_server
 
 from callm_voice.core.runfolder import find_calls, load_record
@@ -58,13 +67,14 @@ def test_a_person_calls_speaks_presses_a_key_hangs_up_and_finds_the_call(
     page, errors = telephone
     choose(page, pipeline="scripted", model="oracle", task="C5-H1")
     page.click("#call")
-    level_reaches(page, -40)
-    heard(page, "someone speaks")
-    page.wait_for_function(
-        "[...document.querySelectorAll('#latency td')].some((cell) => /^≈ \\d+$/.test(cell.textContent))"
-    )
-    page.click("[data-key='5']")
-    heard(page, r"keypad: 5")
+    with conclusive(page, server.live.settings.run):
+        level_reaches(page, -40)
+        heard(page, "someone speaks")
+        page.wait_for_function(
+            "[...document.querySelectorAll('#latency td')].some((cell) => /^≈ \\d+$/.test(cell.textContent))"
+        )
+        page.click("[data-key='5']")
+        heard(page, r"keypad: 5")
     assert hang_up(page) in ("fail", "invalid")
     page.wait_for_selector("#report-part:not([hidden])")
     record = load_record(find_calls(server.live.settings.run)[-1])
