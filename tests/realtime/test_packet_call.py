@@ -7,15 +7,17 @@ from typing import Any
 
 import pytest
 from support.cli import QUICK_ORACLE, Ran, callm
+from support.small_pack import small_pack
 
 pytestmark = [pytest.mark.realtime, pytest.mark.timeout(240)]
-TASK = "customer_support/C1-E1"
 
 
-def call(folder: Path, *more: str, task: str = TASK, line: str = "pstn-g711u") -> Ran:
+def call(folder: Path, *more: str, line: str = "pstn-g711u") -> Ran:
+    """A call to the smallest desk there is: under half a minute."""
+    pack = small_pack(folder)
     return callm(
-        "call", "--task", task, "--model", QUICK_ORACLE, "--pipeline", "scripted", "--line", line, "--json",
-        "--out", str(folder), *more,
+        "call", "--task", f"{pack}/C1-E1", "--model", QUICK_ORACLE, "--pipeline", "scripted", "--line", line, "--json",
+        "--out", str(folder / "runs"), *more,
     )  # fmt: skip
 
 
@@ -37,7 +39,7 @@ def test_a_call_over_packets_passes_and_its_record_says_so(tmp_path: Path) -> No
     assert ticks <= work["to_agent_sent"] <= ticks + 10
     assert work["to_agent_lost"] == work["to_caller_lost"] == 0
     assert leg["work"]["packets_received_by_agent"] >= 0.99 * ticks
-    assert record["latency"]["v2v"]["n"] >= 3
+    assert record["latency"]["v2v"]["n"] >= 1
 
 
 def test_the_fast_pace_becomes_the_real_one_with_a_warning(tmp_path: Path) -> None:
@@ -63,7 +65,7 @@ def test_a_line_whose_codec_no_connection_carries_is_refused_with_those_that_can
     (said,) = ran.error_lines
     assert f"{line} uses {codec}" in said
     assert "pstn-g711u" in said
-    assert not list(tmp_path.iterdir())
+    assert not (tmp_path / "runs").exists()
 
 
 @pytest.mark.parametrize(
