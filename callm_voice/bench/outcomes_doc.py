@@ -26,6 +26,7 @@ A finished call is **pass** or **fail**, with a verdict, or **invalid**, without
 | invalid: infrastructure | the model's server, a speech engine | no | 3 | made again, up to `--invalid-cap` times |
 | invalid: harness | this product's | no | 3 | the same |
 | invalid: caller | the simulated caller's: it broke its brief | no | 3 | the same |
+| unscored | nobody's: a person called without a task ([call-in.md](call-in.md)) | no | | never in one |
 | no record | the process or the disk | no | 3, or 137 if it was killed | see below |
 
 The rule behind the rows: **what a model does is the model's**, however odd - an empty reply, one without end, a tool
