@@ -1,6 +1,7 @@
 """Write seed.sql: the hand-written cast.sql, and behind it the bulk that a desk of this size has.
 
-    python packs/customer_support/make_seed.py
+    python packs/customer_support/make_seed.py            # writes seed.sql beside it
+    python packs/customer_support/make_seed.py --check    # exits 1 if seed.sql is not what would be written
 
 Drawn from one seeded generator of which only `random()` is used, whose sequence Python keeps from version to version.
 Bulk customers have telephone numbers of their own area codes, so that they can never be taken for a task's caller.
@@ -10,9 +11,12 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
+
+from callm_voice.desk.seedfile import insert_statement, seed_command
 
 HERE = Path(__file__).parent
 SEED = 20260915
@@ -263,21 +267,6 @@ def calendar(draw: Draw, tables: Tables) -> None:
         )
 
 
-def _value(value: Any) -> str:
-    if value is None:
-        return "NULL"
-    if isinstance(value, dt.datetime):
-        return f"'{value.isoformat(timespec='minutes')}'"
-    return str(value) if isinstance(value, int) else "'" + str(value).replace("'", "''") + "'"
-
-
-def _insert(table: str, rows: list[dict[str, Any]]) -> Iterable[str]:
-    columns = ", ".join(f'"{c}"' if c in ("start", "end") else c for c in rows[0])
-    yield f"\nINSERT INTO {table} ({columns}) VALUES"
-    for i, row in enumerate(rows):
-        yield "    (" + ", ".join(map(_value, row.values())) + (");" if i == len(rows) - 1 else "),")
-
-
 def make() -> str:
     """The text of seed.sql."""
     draw = Draw()
@@ -288,10 +277,10 @@ def make() -> str:
         part(draw, tables)
     lines = [(HERE / "cast.sql").read_text(encoding="utf-8").rstrip(), "", "-- The bulk, from make_seed.py."]
     for table, rows in tables.items():
-        lines += _insert(table, rows)
+        lines.append("\n" + insert_statement(table, list(rows[0]), [list(row.values()) for row in rows]))
     lines.append("\nUPDATE visit_slots SET visit_id = (SELECT visits.id FROM visits WHERE slot_id = visit_slots.id);")
     return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
-    (HERE / "seed.sql").write_text(make(), encoding="utf-8")
+    sys.exit(seed_command(HERE / "seed.sql", make, __doc__))

@@ -8,7 +8,6 @@ Each part of the bulk has a random stream of its own, so that a change to one do
 
 from __future__ import annotations
 
-import argparse
 import datetime as dt
 import random
 import sys
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
+from callm_voice.desk.seedfile import insert_statements, seed_command
 
 HERE = Path(__file__).parent
 CAST: dict[str, Any] = yaml.safe_load((HERE / "cast.yaml").read_text(encoding="utf-8"))
@@ -289,29 +290,8 @@ def make() -> str:
         "-- Calloway Finch as it stands on Tuesday 2026-09-15 at 10:00. Written by make_seed.py from cast.yaml:",
         "-- change those. Every person, firm and number is invented (555-01xx numbers are reserved for fiction).",
     ]
-    for table, columns in COLUMNS.items():
-        if seed.rows[table]:
-            named = ", ".join(f'"{c}"' if c in ("start", "end") else c for c in columns.split())
-            rows = ",\n".join("    (" + ", ".join(map(_sql, row)) + ")" for row in seed.rows[table])
-            parts.append(f"\nINSERT INTO {table} ({named}) VALUES\n{rows};")
-    return "\n".join(parts) + "\n"
-
-
-def _sql(value: Any) -> str:
-    if value is None:
-        return "NULL"
-    return str(value) if isinstance(value, int) else "'" + str(value).replace("'", "''") + "'"
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="compare with seed.sql and write nothing")
-    target, text = HERE / "seed.sql", make()
-    if parser.parse_args().check:
-        return 0 if target.read_text(encoding="utf-8") == text else 1
-    target.write_text(text, encoding="utf-8")
-    return 0
+    return "\n".join([*parts, *insert_statements(COLUMNS, seed.rows)]) + "\n"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(seed_command(HERE / "seed.sql", make, __doc__))
