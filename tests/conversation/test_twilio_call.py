@@ -155,7 +155,7 @@ def test_a_stock_pipecat_bot_works_the_tools_over_mcp_and_gets_a_verdict(offer: 
         bot("stock_bot.py", env={"ENGINES": "toy", "MODEL_URL": model.url}, log=tmp_path / "bot.log") as port,
     ):
         # The caller keeps quiet meanwhile: whoever speaks cuts off what the bot is about to do.
-        ran = call(f"ws://127.0.0.1:{port}/ws", tmp_path, "--tools", offer, seconds=20, prod_after_ms=12_000)
+        ran = call(f"ws://127.0.0.1:{port}/ws", tmp_path, "--tools", offer, seconds=30, prod_after_ms=12_000)
     log = (tmp_path / "bot.log").read_text("utf-8")
     assert ran.out, ran.err + log
     record = ran.json
