@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
 from collections.abc import Callable
@@ -43,7 +44,7 @@ def serve(settings: ServeSettings, on_ready: Callable[[str], None]) -> None:
 
 def config(settings: ServeSettings) -> uvicorn.Config:
     """Addresses are never logged: a token may be in one."""
-    return uvicorn.Config(
+    made = uvicorn.Config(
         create_app(settings),
         access_log=False,
         log_level="warning",
@@ -55,6 +56,13 @@ def config(settings: ServeSettings) -> uvicorn.Config:
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=GOODBYE_S,
     )
+    logging.getLogger("uvicorn.error").addFilter(_is_no_refusal)
+    return made
+
+
+def _is_no_refusal(record: logging.LogRecord) -> bool:
+    """uvicorn takes a handshake that was answered with an HTTP status for one that was not answered at all."""
+    return "returned without completing handshake" not in record.getMessage()
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -32,7 +32,7 @@ MORE_SHARE = 0.02
 LISTENERS = """
 import asyncio, sys, httpx
 from websockets.asyncio.client import connect
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 url = sys.argv[1]
 
 async def one(call, what):
@@ -45,8 +45,11 @@ async def one(call, what):
                     print("listens", flush=True)
     except InvalidStatus as refused:
         print(refused.response.status_code, flush=True)
+    except ConnectionClosed:
+        return
 
 async def main():
+    print("ready", flush=True)
     while not (calls := httpx.get(f"{url}api/calls").json()["running"]):
         await asyncio.sleep(0.1)
     await asyncio.gather(*(one(calls[0]["id"], ("events", "sound")[n % 2]) for n in range(50)))
@@ -77,7 +80,9 @@ def listeners(run_dir: Path, heard: list[str]) -> Iterator[None]:
     while not text.rstrip().endswith("}"):
         text += server.stdout.readline()
     people = subprocess.Popen([sys.executable, "-c", LISTENERS, json.loads(text)["url"]], stdout=subprocess.PIPE)
+    assert people.stdout is not None
     try:
+        assert people.stdout.readline() == b"ready\n"  # starting processes costs more than listening does
         yield
         server.terminate()
         assert server.wait(30) == 0
