@@ -16,13 +16,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCRtpSender, RTCRtpTransceiver, RTCSessionDescription
-from aiortc.exceptions import InternalError, InvalidAccessError, InvalidStateError, OperationError
 
 from callm_voice.audio.codecs import make_codec
 from callm_voice.core.clock import Clock
@@ -35,6 +33,7 @@ from callm_voice.line.network import PacketNetwork
 from callm_voice.line.profile_parts import AdaptiveBuffer, FixedBuffer
 from callm_voice.line.rtp import RtpError, RtpPacket
 from callm_voice.pipeline.rtc_media import LIVE_BUFFER, MediaReceiver, MediaSender
+from callm_voice.pipeline.rtc_outbox import Outbox
 from callm_voice.pipeline.rtc_sdp import (
     EVENTS_PAYLOAD_TYPE,
     RTC_CODECS,
@@ -47,17 +46,12 @@ from callm_voice.pipeline.rtc_sdp import (
     with_extras,
     without_names,
 )
-from callm_voice.pipeline.rtc_transport import Transport
+from callm_voice.pipeline.rtc_transport import Transport, mapped
 
 LOOPBACK = ("127.0.0.1",)
 CLOSED_BY_OTHER_END = "the other end closed the connection"
 SILENT_LIMIT_S = 5.0
 """A connection that was alive and brings no packet for so long is gone: every end that we know sends all the time."""
-_FOREIGN = (
-    ValueError, AssertionError, IndexError, KeyError, AttributeError, TypeError, ConnectionError, OSError,
-    InternalError, InvalidAccessError, InvalidStateError, OperationError,
-)  # fmt: skip
-"""What a description that looked sound can still make aiortc raise."""
 _CLOSE_LIMIT_S = 5.0
 
 
@@ -119,13 +113,9 @@ class RtcPeer:
         """What both ends agreed on; None: not yet."""
         self._sender: MediaSender | None = None
         self._receiver: MediaReceiver | None = None
-        self._out: deque[tuple[float, bytes]] = deque()
-        """Packets with the time at which they leave."""
-        self._wake = asyncio.Event()
-        self._pump: asyncio.Task[None] | None = None
+        self._outbox = Outbox(clock, self._transport.send, self._media.network)
         self._silent_pulls: int | None = None
         """Since the last packet; None: not connected yet."""
-        self._left = 0
         self.received = 0
         """Packets that came so far, events among them."""
         self._pc.on("connectionstatechange", self._state_changed)
@@ -140,7 +130,7 @@ class RtcPeer:
         """
         self._once()
         self._prefer(self._wanted)
-        with _mapped("the offer"):
+        with mapped("the offer"):
             await self._pc.setLocalDescription(await self._pc.createOffer())
         sdp = self._local_sdp()
         clock_hz = AudioFormat(self._wanted[0], 0, None).clock_hz
@@ -156,7 +146,7 @@ class RtcPeer:
         audio = choose(session, self._wanted)
         self._once()
         self._prefer((audio.codec,))
-        with _mapped("the offer"):
+        with mapped("the offer"):
             await self._pc.setRemoteDescription(RTCSessionDescription(without_names(str(sdp)), "offer"))
             await self._pc.setLocalDescription(await self._pc.createAnswer())
         answer = self._local_sdp()
@@ -171,7 +161,7 @@ class RtcPeer:
         """
         session = check_sdp(sdp)
         audio = choose(session, self._wanted)
-        with _mapped("the answer"):
+        with mapped("the answer"):
             await self._pc.setRemoteDescription(RTCSessionDescription(without_names(str(sdp)), "answer"))
         self._agree(audio)
 
@@ -197,14 +187,9 @@ class RtcPeer:
             frame: (samples,) int16 at `rate_hz`.
             key: of the telephone, pressed meanwhile: an event goes instead of the sound if the other end knows events.
         """
-        if self._sender is None or self._pump is None or self._over is not None:
-            return
-        now_s = self._clock.now_s()
-        for packet in self._sender.next(frame, key):
-            leaves_s = self._leaves_s(now_s)
-            if leaves_s is not None:
-                self._out.append((leaves_s, packet.pack()))
-        self._wake.set()
+        if self._sender is not None and self._outbox.open and self._over is None:
+            for packet in self._sender.next(frame, key):
+                self._outbox.put(packet.pack())
 
     def pull(self) -> Frame:
         """What is heard in the packet time that begins now, (samples,) int16; silence as long as nothing comes."""
@@ -250,8 +235,7 @@ class RtcPeer:
     @property
     def due(self) -> int:
         """Packets that have left, or should have by now."""
-        now_s = self._clock.now_s()
-        return self._left + sum(leaves_s <= now_s for leaves_s, _ in self._out)
+        return self._outbox.due
 
     # -- the end ------------------------------------------------------------------------------------------------------
 
@@ -263,9 +247,7 @@ class RtcPeer:
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
-        if self._pump is not None:
-            self._pump.cancel()
-            await asyncio.wait({self._pump})
+        await self._outbox.aclose()
         await self._pc.close()
         await self._transport.settled(_CLOSE_LIMIT_S)
         self._connected.set()
@@ -301,9 +283,9 @@ class RtcPeer:
 
     def _state_changed(self) -> None:
         state = self._pc.connectionState
-        if state == "connected" and self._pump is None:
+        if state == "connected" and not self._outbox.open:
             self._silent_pulls = 0
-            self._pump = asyncio.create_task(self._send_packets(), name="rtc-send")
+            self._outbox.start()
             self._connected.set()
         elif state == "failed":
             self._end("no way to the other end, or its encryption does not fit")
@@ -326,24 +308,6 @@ class RtcPeer:
             came = "no more packets came" if self.received else "not one packet came"
             self._end(f"{came} for {self._silent_limit_s:g} s")
 
-    def _leaves_s(self, now_s: float) -> float | None:
-        """When a packet that is sent now leaves; None: it is lost."""
-        if self._media.network is None:
-            return now_s
-        arrival_ms = self._media.network.send(now_s * 1000)
-        return None if arrival_ms is None else arrival_ms / 1000
-
-    async def _send_packets(self) -> None:
-        while True:
-            while self._out:
-                leaves_s, data = self._out.popleft()
-                if leaves_s > self._clock.now_s():
-                    await self._clock.sleep_until(leaves_s)
-                self._left += 1
-                await self._transport.send(data)
-            self._wake.clear()
-            await self._wake.wait()
-
     def _on_packet(self, data: bytes) -> None:
         try:
             packet = RtpPacket.parse(data)
@@ -363,13 +327,3 @@ def _wanted(codec: str | None, rate_hz: int) -> tuple[RtcCodec, ...]:
     if name not in able:
         raise HarnessError(f"{codec} at {rate_hz} Hz is no codec of a WebRTC connection: {', '.join(RTC_CODECS)}")
     return (name,)
-
-
-@contextlib.contextmanager
-def _mapped(what: str) -> Iterator[None]:
-    """Foreign errors become ours, once, here."""
-    try:
-        yield
-    except _FOREIGN as error:
-        said = f"{type(error).__name__}: {error}"[:200]
-        raise RtcError(f"{what} cannot be used: {said}") from error

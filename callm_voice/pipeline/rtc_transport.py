@@ -9,10 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from aiortc import RTCPeerConnection, RTCRtpTransceiver
+from aiortc.exceptions import InternalError, InvalidAccessError, InvalidStateError, OperationError
+
+from callm_voice.pipeline.rtc_sdp import RtcError
+
+_FOREIGN = (
+    ValueError, AssertionError, IndexError, KeyError, AttributeError, TypeError, ConnectionError, OSError,
+    InternalError, InvalidAccessError, InvalidStateError, OperationError,
+)  # fmt: skip
+"""What a description that looked sound can still make aiortc raise."""
 
 
 class Transport:
@@ -67,3 +76,13 @@ def _runs_for(task: asyncio.Task[Any], connection: RTCPeerConnection) -> bool:
     frame = getattr(coroutine, "cr_frame", None)
     ours = getattr(coroutine, "__qualname__", "").startswith("RTCPeerConnection.")
     return ours and frame is not None and frame.f_locals.get("self") is connection
+
+
+@contextlib.contextmanager
+def mapped(what: str) -> Iterator[None]:
+    """Foreign errors become ours, once, here."""
+    try:
+        yield
+    except _FOREIGN as error:
+        said = f"{type(error).__name__}: {error}"[:200]
+        raise RtcError(f"{what} cannot be used: {said}") from error
