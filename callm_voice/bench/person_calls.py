@@ -198,7 +198,10 @@ class PersonCalls:
             return
         _tell(call, {"call": call.spec.model_dump(mode="json"), "offer": offer})
         while line := await call.process.stdout.readline():
-            self._take(call, json.loads(line))
+            message = json.loads(line)
+            if not isinstance(message, dict):
+                raise ValueError("expected one object a line")
+            self._take(call, message)
         await call.process.wait()
 
     def _take(self, call: PersonCall, message: Message) -> None:

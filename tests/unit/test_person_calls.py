@@ -127,8 +127,9 @@ async def test_a_worker_that_dies_in_the_call_is_told_of_and_its_folder_stays_un
     assert (tmp_path / "calls/t1.partial").is_dir()
 
 
-async def test_a_worker_that_talks_nonsense_is_ended(tmp_path: Path) -> None:
-    held = calls(ANSWERS + 'print("{", flush=True)\n' + WAITS)
+@pytest.mark.parametrize("nonsense", ["{", "[]", "7"])
+async def test_a_worker_that_talks_nonsense_is_ended(tmp_path: Path, nonsense: str) -> None:
+    held = calls(ANSWERS + f'print("{nonsense}", flush=True)\n' + WAITS)
     await held.start("one", spec(tmp_path), "offer")
     assert "makes no sense" in (await told(held))[-1]["error"]
 
