@@ -38,6 +38,16 @@ def oracle(folder: Path) -> Iterator[str]:
             process.wait(20)
 
 
+def patient(folder: Path) -> str:
+    """The usual pipeline, with a caller that waits for a bot that shares two cores with us."""
+    content = yaml.safe_load((paths.installed_data_dir() / "pipelines" / "cpu.yaml").read_text("utf-8"))
+    content["id"] = "cpu-patient"
+    content["caller"] |= {"prod_after_ms": 20_000, "give_up_after_ms": 90_000}
+    file = folder / "patient.yaml"
+    file.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return str(file)
+
+
 @pytest.mark.parametrize("way", ["ws://127.0.0.1:{port}/ws", "webrtc:http://127.0.0.1:{port}/api/offer"])
 def test_the_stock_bot_is_called_and_passes(way: str, tmp_path: Path) -> None:
     voice = weights.path(f"piper-{VOICE}")
@@ -46,7 +56,7 @@ def test_the_stock_bot_is_called_and_passes(way: str, tmp_path: Path) -> None:
     with oracle(tmp_path) as model, bot("stock_bot.py", env={**env, "MODEL_URL": model}, log=log) as port:
         ran = callm(
             "call", "--task", "customer_support/C1-E1", "--agent", way.format(port=port), "--tools", "all",
-            "--model", "stock-bot", "--out", str(tmp_path / "runs"), "--json",
+            "--model", "stock-bot", "--pipeline", patient(tmp_path), "--out", str(tmp_path / "runs"), "--json",
         )  # fmt: skip
     assert ran.out, ran.err + log.read_text("utf-8")
     record: dict[str, Any] = ran.json

@@ -49,7 +49,7 @@ from pipecat.transports.smallwebrtc.connection import SmallWebRTCConnection
 from pipecat.transports.smallwebrtc.request_handler import SmallWebRTCRequest, SmallWebRTCRequestHandler
 from pipecat.transports.smallwebrtc.transport import SmallWebRTCTransport
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams, FastAPIWebsocketTransport
-from pipecat.turns.user_mute import FunctionCallUserMuteStrategy, MuteUntilFirstBotCompleteUserMuteStrategy
+from pipecat.turns.user_mute import MuteUntilFirstBotCompleteUserMuteStrategy
 from pipecat.turns.user_start import VADUserTurnStartStrategy
 from pipecat.turns.user_stop import SpeechTimeoutUserTurnStopStrategy
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
@@ -174,7 +174,7 @@ async def run_bot(transport: BaseTransport, about: dict[str, Any], whisper: Any,
         context,
         user_params=LLMUserAggregatorParams(
             user_turn_strategies=turns,
-            user_mute_strategies=[MuteUntilFirstBotCompleteUserMuteStrategy(), FunctionCallUserMuteStrategy()],
+            user_mute_strategies=[MuteUntilFirstBotCompleteUserMuteStrategy()],
             user_turn_stop_timeout=15.0,
             vad_analyzer=SileroVADAnalyzer(params=VADParams(stop_secs=0.2, min_volume=0.0)),
         ),
