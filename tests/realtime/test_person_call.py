@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 import soundfile as sf
 from support.calling_in import CallerIn, speech_shaped
+from support.parrot_server import parrot_server
 
 from callm_voice.bench.callspec import CallSpec
 from callm_voice.bench.person_calls import OfferError, PersonCalls
 from callm_voice.core.errors import UsageError
-from callm_voice.core.runfolder import find_calls, load_record
+from callm_voice.core.runfolder import GOLD_FILE, find_calls, load_record
 from callm_voice.pipeline.rtc_peer import CLOSED_BY_OTHER_END
+from callm_voice.report.score import load_calls, score_run
 
 pytestmark = [pytest.mark.realtime, pytest.mark.timeout(600)]
 
@@ -71,6 +73,24 @@ async def test_the_line_profile_is_applied_to_the_persons_voice(calls: PersonCal
         await person.finished()
     record = load_record(find_calls(tmp_path)[0])
     assert record.engines["codec"].work["to_agent_lost"] > 0
+
+
+async def test_a_call_without_a_task_is_written_without_a_verdict(calls: PersonCalls, tmp_path: Path) -> None:
+    with parrot_server() as parrot:
+        ordered = spec(tmp_path, task="healthcare/no-task").model_copy(update={"model": parrot.model})
+        async with CallerIn(calls, ordered) as person:
+            await person.until("playout_ended")
+            person.say(speech_shaped(1.5))
+            await person.until("playout_started", turn_id=1)
+            calls.hang_up("one", "the caller hung up")
+            done = await person.finished()
+    [folder] = find_calls(tmp_path)
+    record = load_record(folder)
+    assert record.verdict is None
+    assert (record.config.task, done["gates"]) == ("healthcare/no-task", None)
+    assert record.outcome.status in ("unscored", "invalid")  # invalid: as above
+    assert not (folder / GOLD_FILE).exists()
+    assert score_run(load_calls([tmp_path])).models == ()
 
 
 async def test_a_person_who_vanishes_without_a_word_has_hung_up(calls: PersonCalls, tmp_path: Path) -> None:
