@@ -116,6 +116,7 @@ class RtcPeer:
         self._outbox = Outbox(clock, self._transport.send, self._media.network)
         self._silent_pulls: int | None = None
         """Since the last packet; None: not connected yet."""
+        self._last_packet_s = 0.0
         self.received = 0
         """Packets that came so far, events among them."""
         self._pc.on("connectionstatechange", self._state_changed)
@@ -284,7 +285,7 @@ class RtcPeer:
     def _state_changed(self) -> None:
         state = self._pc.connectionState
         if state == "connected" and not self._outbox.open:
-            self._silent_pulls = 0
+            self._heard_of()
             self._outbox.start()
             self._connected.set()
         elif state == "failed":
@@ -298,13 +299,18 @@ class RtcPeer:
             self._connected.set()
             self._on_closed(why)
 
+    def _heard_of(self) -> None:
+        self._silent_pulls, self._last_packet_s = 0, self._clock.now_s()
+
     def _watch(self) -> None:
-        """Whoever was there and sends nothing for long has gone without a word. Packet times are counted, not seconds:
-        a loop that was held up (while engines are loaded) has read no packets, and the other end is not to blame."""
+        """Whoever was there and sends nothing for long has gone without a word. Both seconds and packet times must have
+        passed: a loop that was held up (while engines are loaded) has read no packets, and a line that catches up asks
+        for many at once; the other end is to blame for neither."""
         if self._silent_pulls is None or self._over is not None or self._silent_limit_s is None:
             return
         self._silent_pulls += 1
-        if self._silent_pulls * PTIME_MS > self._silent_limit_s * 1000:
+        silent_s = min(self._silent_pulls * PTIME_MS / 1000, self._clock.now_s() - self._last_packet_s)
+        if silent_s > self._silent_limit_s:
             came = "no more packets came" if self.received else "not one packet came"
             self._end(f"{came} for {self._silent_limit_s:g} s")
 
@@ -314,7 +320,7 @@ class RtcPeer:
         except RtpError:
             return
         self.received += 1
-        self._silent_pulls = 0
+        self._heard_of()
         if self._receiver is not None:
             self._receiver.push(packet)
 
