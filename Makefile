@@ -38,6 +38,7 @@ test: setup models  ## All tests
 	$(PYTEST) -m "unit or property or golden or meta"
 	$(PYTEST) -m "conversation or faults"
 	$(PYTEST) -m "realtime" -p no:randomly
+	$(PYTEST) -m "browser" -p no:randomly
 	$(PYTEST) -m "models" -p no:randomly
 
 inspect: setup  ## Let Inspect, in an environment of its own, read the exported logs
