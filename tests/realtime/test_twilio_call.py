@@ -23,7 +23,7 @@ from callm_voice.core.events import (
 )
 from callm_voice.core.runfolder import find_calls
 
-pytestmark = pytest.mark.conversation
+pytestmark = pytest.mark.realtime
 TASK = "customer_support/C1-E1"
 
 
