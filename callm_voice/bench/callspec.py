@@ -79,6 +79,4 @@ class CallSpec(BaseModel):
         in the way of no plan's trial."""
         pack, task_id = self.split_task()
         line = f"{self.line}+{PERSON}" if self.caller == PERSON else self.line
-        return call_dir(
-            self.run_dir, pack=Path(pack).name, task=task_id, model=self.model, line=line, trial=self.trial
-        )
+        return call_dir(self.run_dir, pack=Path(pack).name, task=task_id, model=self.model, line=line, trial=self.trial)

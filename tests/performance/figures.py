@@ -109,5 +109,11 @@ FIGURES = (
         "losses, jitter) over the time of its sound: a minute, half of it speech, the echo of the other side "
         "included. The least of five runs, second by second.",
     ),
+    Figure(
+        "site_1000_calls_s", "s", 60, "lower",
+        "`callm-voice report` over a run of 1,000 calls of 20 s with sound, made up by the tests' builder of runs: "
+        "fifteen tasks, two models, two lines, every way of failing among them.",
+    ),
+    Figure("site_largest_page_kb", "kB", 300, "lower", "The largest page of that site, without sound."),
 )  # fmt: skip
 BY_NAME = {figure.name: figure for figure in FIGURES}

@@ -24,6 +24,7 @@ from figures import BY_NAME, FIGURES
 from line_cost import line_worst_cpu_share
 from many_calls import concurrent_real_calls
 from pace import PaceCalls, fast_speedup_cpu, fast_speedup_stub, harness_overhead, pace_v2v_delta
+from site_build import site_build
 from table import read_runs, to_markdown
 from workers import run_workers_scaling
 
@@ -60,6 +61,7 @@ def steps(calls: PaceCalls) -> list[tuple[tuple[str, ...], Callable[[], dict[str
         (("run_workers_scaling",), run_workers_scaling),
         (PROBE_FIGURES, probe_errors),
         (("line_worst_cpu_share",), line_worst_cpu_share),
+        (("site_1000_calls_s", "site_largest_page_kb"), site_build),
     ]
 
 
