@@ -67,7 +67,7 @@ class LiveProgress:
             PlayoutStarted: self._agent,
             PlayoutEnded: lambda e: ("cut", f"played: {e.played or '(nothing)'}", "yellow") if e.cut else None,
             AgentHeard: lambda e: ("agent ~", e.heard or "(nothing recognised)", "green"),
-            BargeIn: lambda e: ("barge-in", f"{e.dropped_ms:.0f} ms of the agent were never played", "bold yellow"),
+            BargeIn: lambda e: ("barge-in", _lost(e), "bold yellow"),
             ToolStarted: self._tool,
             ToolFinished: self._tool_result,
             HandedOff: lambda e: ("handoff", f"{e.from_role} > {e.to_role}", "magenta"),
@@ -132,3 +132,9 @@ class LiveProgress:
             return "  ok", f"{event.name} in {event.duration_ms:.0f} ms", "blue"
         reason = event.error or event.output.get("error_code") or "no reason given"
         return "  not ok", f"{event.name}: {reason}", "yellow"
+
+
+def _lost(event: BargeIn) -> str:
+    if event.dropped_ms > 0:
+        return f"{event.dropped_ms:.0f} ms of the agent were never played"
+    return "before the agent has answered"

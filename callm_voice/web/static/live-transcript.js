@@ -141,7 +141,10 @@
       if (made) this.say(made.cells.played, e.cut ? `${e.played} –` : e.played);
     }
 
-    on_barge_in(e) { this.note("barge-in", e.t_ms, "⨯ barge-in", `the caller speaks over the agent; ${Math.round(e.dropped_ms)} ms were never played`); }
+    on_barge_in(e) {
+      const lost = `over the agent; ${Math.round(e.dropped_ms)} ms were never played`;
+      this.note("barge-in", e.t_ms, "⨯ barge-in", `the caller speaks ${e.dropped_ms > 0 ? lost : "before the agent has answered"}`);
+    }
 
     on_tool_started(e) {
       const made = this.row("tool", e.t_ms, ["▲ tool"], ["wide"]);
