@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing, closing, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -172,18 +173,36 @@ async def _recorded(path: Path, skip_bytes: int, clock: RealClock) -> AsyncGener
         file = await clock.in_thread("read", open_plain, path)
     except OSError:
         return
-    with file, soundfile.SoundFile(file) as sound:
+    with file, closing(_Recording(file)) as recording:
+        sound = recording.sound
         if sound.channels != CHANNELS or skip_bytes >= sound.frames * FRAME_BYTES:
             return
         if not skip_bytes:
             yield _head(sound.samplerate)
         sound.seek(skip_bytes // FRAME_BYTES)
-        while (block := await clock.in_thread("read", _read_frames, sound)) != b"":
+        while (block := await clock.in_thread("read", recording.read)) != b"":
             yield block
 
 
-def _read_frames(sound: soundfile.SoundFile) -> bytes:
-    return bytes(sound.read(BLOCK_BYTES // FRAME_BYTES, dtype="int16", always_2d=True).astype("<i2").tobytes())
+class _Recording:
+    """A sound file that is read in threads. A listener who goes leaves a read behind, which libsndfile must be let end:
+    closing the file under it ends the whole process."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.sound = soundfile.SoundFile(file)
+        self._one = threading.Lock()
+
+    def read(self) -> bytes:
+        """The next block; nothing at the end, or when it is closed."""
+        with self._one:
+            if self.sound.closed:
+                return b""
+            frames = self.sound.read(BLOCK_BYTES // FRAME_BYTES, dtype="int16", always_2d=True)
+            return bytes(frames.astype("<i2").tobytes())
+
+    def close(self) -> None:
+        with self._one:
+            self.sound.close()
 
 
 def _head(rate_hz: int) -> str:

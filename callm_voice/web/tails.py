@@ -7,6 +7,7 @@ anything, and who has gone leaves nothing behind.
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from typing import BinaryIO
 
@@ -99,6 +100,8 @@ class Tail:
         self._work, self._path = work, live_dir(work) / name
         self._heart = Heartbeat(work, clock)
         self._file: BinaryIO | None = None
+        self._one = threading.Lock()
+        self._closed = False
         self.ended = False
         """All is read, or nothing more will come."""
         self.lost = False
@@ -116,6 +119,10 @@ class Tail:
 
     def read(self) -> bytes:
         """The next bytes; empty: none are there yet, or `ended`. It does not wait."""
+        with self._one:  # a listener who goes leaves a read behind in its thread
+            return b"" if self._closed else self._read()
+
+    def _read(self) -> bytes:
         over = self._is_over()  # asked before the reading: what is written in between is still read
         if self._file is None:
             try:
@@ -128,9 +135,11 @@ class Tail:
         return block
 
     def close(self) -> None:
-        """Give the file back."""
-        if self._file is not None:
-            self._file.close()
+        """Give the file back, once a read that is under way has ended."""
+        with self._one:
+            self._closed = True
+            if self._file is not None:
+                self._file.close()
 
     def _is_over(self) -> bool:
         self._heart.look()

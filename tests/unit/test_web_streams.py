@@ -8,8 +8,11 @@ import shutil
 import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+import soundfile
 from support.live import ToldCall, told_call
 
 from callm_voice.core.clock import RealClock
@@ -17,7 +20,7 @@ from callm_voice.core.events import from_jsonl
 from callm_voice.core.livefiles import LIVE_SOUND, SOUND_WANTED, live_dir
 from callm_voice.web import tails
 from callm_voice.web.index import CallIndex, Entry, look_through
-from callm_voice.web.streams import Hearing, LostCallError, event_lines, sound_blocks
+from callm_voice.web.streams import Hearing, LostCallError, _Recording, event_lines, sound_blocks
 from callm_voice.web.tails import ask, open_plain
 from callm_voice.web.watch import Watch
 
@@ -251,6 +254,32 @@ async def test_no_thread_and_no_file_is_left_of_listeners_who_leave(tmp_path: Pa
         assert [path for path in held() if str(call.work) in path] == []
         assert threading.active_count() <= threads
         assert [t for t in asyncio.all_tasks() if t is not asyncio.current_task()] == []
+
+
+def test_a_recording_is_closed_only_when_the_last_read_of_it_has_ended(tmp_path: Path) -> None:
+    path = tmp_path / "call.flac"
+    soundfile.write(path, np.zeros((1600, 2), np.int16), 8000)
+    began, may_go_on = threading.Event(), threading.Event()
+    with path.open("rb") as file:
+        recording = _Recording(file)
+        real_read = recording.sound.read
+
+        def slow_read(*args: Any, **options: Any) -> Any:
+            began.set()
+            may_go_on.wait(LIMIT_S)
+            return real_read(*args, **options)
+
+        recording.sound.read = slow_read
+        reader, closer = threading.Thread(target=recording.read), threading.Thread(target=recording.close)
+        reader.start()
+        assert began.wait(LIMIT_S)
+        closer.start()
+        assert not recording.sound.closed
+        may_go_on.set()
+        for thread in (reader, closer):
+            thread.join(LIMIT_S)
+        assert recording.sound.closed
+        assert recording.read() == b""
 
 
 def test_a_link_is_not_opened(tmp_path: Path) -> None:
