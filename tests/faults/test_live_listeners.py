@@ -233,6 +233,24 @@ class _Public(threading.Thread):
                 connection.socket.close()
 
 
+def _left_open(folder: Path) -> list[str]:
+    """Files below `folder` that are open after the time in which the last listener must be cleaned up."""
+    for _ in range(100):
+        fds = [fd for fd in Path("/proc/self/fd").iterdir() if fd.is_symlink()]
+        found = [name for fd in fds if str(folder) in (name := _target(fd))]
+        if not found:
+            break
+        threading.Event().wait(0.1)
+    return found
+
+
+def _target(fd: Path) -> str:
+    try:
+        return os.readlink(fd)
+    except OSError:  # closed meanwhile
+        return ""
+
+
 @pytest.mark.timeout(900)
 def test_an_hour_of_calls_with_listeners_coming_and_going_leaves_nothing_behind(tmp_path: Path) -> None:
     """An hour on the calls' own lines: twelve of five minutes, at the fast pace."""
@@ -243,15 +261,24 @@ def test_an_hour_of_calls_with_listeners_coming_and_going_leaves_nothing_behind(
         try:
             for trial in range(1, 13):
                 _make_call(tmp_path, trial, 300.0)
+            for trial in range(13, 160):  # on a fast machine the hour is over before everybody has come three times
+                if all(person.visits >= 3 and person.pieces >= 3 for person in public):
+                    break
+                _make_call(tmp_path, trial, 20.0)
+                threading.Event().wait(0.5)  # one who came at a call's very end may wait for it for a minute
         finally:
             for person in public:
                 person.over.set()
             for person in public:
                 person.join(120)
         assert not any(person.is_alive() for person in public)
-        assert all(person.visits >= 3 and person.pieces >= 3 for person in public)
+        assert all(person.visits >= 3 and person.pieces >= 3 for person in public), [
+            (p.visits, p.pieces) for p in public
+        ]
         all_gone(server)
         assert not server.live.hearing._listeners
-        left = [Path(os.readlink(fd)) for fd in Path("/proc/self/fd").iterdir() if fd.exists()]
-        assert [path for path in left if str(tmp_path) in str(path)] == []
+        httpx.get(
+            f"{server.url}api/calls", timeout=60
+        ).raise_for_status()  # the list lets go of calls when it is looked at
+        assert _left_open(tmp_path) == []
         assert sum(1 for path in tmp_path.rglob("*") if path.name == "live") == 0
