@@ -45,7 +45,7 @@ class AmrEncoder:
         self._out = ctypes.create_string_buffer(_LONGEST_FRAME)
 
     def encode(self, frame: Pcm) -> bytes:
-        """Contents octet and speech data (3GPP TS 26.101, the storage format) of one frame, (160,) int16."""
+        """Contents octet and speech data (RFC 4867 §5.3, the storage format) of one frame, (160,) int16."""
         self._samples[:] = frame
         size = self._encode(self._state, self._mode, self._samples_at, self._out, _SPEECH)
         return self._out.raw[:size]

@@ -148,7 +148,7 @@ class Amr:
     name = "amr"
     rate_hz = 8000
     delay_samples = 40
-    """The encoder looks 5 ms ahead (3GPP TS 26.090 §4.4); the phase of its high-pass filter makes it 39 to the ear of a
+    """The encoder looks 5 ms ahead (3GPP TS 26.090); the phase of its high-pass filter makes it 39 to the ear of a
     correlation."""
     frame_samples: int | None = 160
 

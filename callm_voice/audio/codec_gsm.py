@@ -1,6 +1,6 @@
 """GSM full rate (ETSI GSM 06.10), 13 kbit/s: encoded by libsndfile (package soundfile), decoded by FFmpeg.
 
-The two speak the same payload: 33 octets that begin with the nibble 0xD (RFC 3551 §4.5.8).
+The two speak the same payload: 33 octets that begin with the nibble 0xD (RFC 3551 §4.5.8.1).
 """
 
 from __future__ import annotations

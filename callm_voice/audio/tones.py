@@ -26,21 +26,21 @@ GAP_MS = 50
 LEVEL_DBOV = -9.0
 """Of both tones together."""
 SENT_TWIST_DB = 2.0
-"""The high tone is that much louder than the low one (ETSI TBR 21 §4.8.2: -9 and -11 dBV)."""
+"""The high tone is that much louder than the low one (ETSI TBR 21: -9 and -11 dBV)."""
 _RAMP_MS = 2
 
 _HOP_MS = 10
 _WINDOW_MS = 20
 _LOWEST_DBOV = -45.0
-"""Of both tones together; Q.24 has administrations accept down to -24 to -29 dBm, some 20 dB higher."""
+"""Of both tones together. How little must be heard Q.24 leaves to each country; what we send is 36 dB louder."""
 _TWIST_DB = 10.0
-"""Largest difference of the two tones that counts as a key, either way; Q.24: 4 to 10 dB, less after a codec."""
+"""Largest difference of the two tones that counts as a key, either way; Q.24 leaves it to each country."""
 _SHARE = 0.7
 """Of the power that the two tones must hold: speech does not."""
 _CLEAR_DB = 6.0
 """How far the others of a group must lie below the tone."""
 _DETUNE = (0.9875, 1.0, 1.0125)
-"""Filters on and beside a frequency, so that what is off by 1.8 % (Q.24) still lies within one."""
+"""Filters on and beside a frequency, so that what is off by 1.8 % (Q.23) still lies within one."""
 _ON_LOOKS = 3
 """A tone of 40 ms fills three windows to more than `_SHARE` wherever it begins, one of 20 ms fills two at most."""
 _OFF_LOOKS = 3

@@ -26,7 +26,7 @@ from callm_voice.line.packets import Burst, PacketPath, Packets
 from callm_voice.line.profile import LineProfile
 
 DELAY_AT_HZ = 1000.0
-"""The delay of a filter depends on frequency; 1 kHz is where telephony measures (ITU-T G.712)."""
+"""The delay of a filter depends on frequency; telephony measures near 1 kHz (ITU-T G.712: 1020 Hz)."""
 
 _BETWEEN_LINES_MS = 500
 """Longer than the hangover of P.56 and than a room's tail."""

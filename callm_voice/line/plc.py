@@ -6,9 +6,10 @@ so after 10 ms the last two periods are repeated and after 20 ms the last three.
 of its level each 10 ms, and is silence after 60 ms. When packets are back, the made-up sound goes on for some
 milliseconds under the real one, the longer the more was lost, and the two are cross-faded.
 
-Two things differ. The Appendix holds all sound back by 3.75 ms, so that it can overlap the last real samples with the
+Three things differ. The Appendix holds all sound back by 3.75 ms, so that it can overlap the last real samples with the
 first made-up ones; here nothing is held back, and the step between them is put on the made-up sound and let go to zero
-over 2.5 ms. And the times, given for 8 kHz, hold for any rate.
+over 2.5 ms. The cross-fade back begins with 4 ms, there with a quarter of the pitch period. And the times, given for
+8 kHz, hold for any rate.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The active speech level of a stream so far, by ITU-T P.56 method B, packet by packet.
 
-P.56 §7: the envelope is the magnitude, smoothed twice with 30 ms. For a row of thresholds, 6 dB apart, it is counted
-how long the envelope was at or above each, gaps of less than 200 ms included. The level that all energy would have over
-such an active time lies the higher, the shorter that time is; the active level is where it lies 15.9 dB over the
-threshold. Here the envelope is looked at once a millisecond, which against its 30 ms changes nothing.
+P.56 (12/2011) §8: the envelope is the magnitude, smoothed twice with 30 ms. For a row of thresholds, 6 dB apart, it is
+counted how long the envelope was at or above each, gaps of less than 200 ms included. The level that all energy would
+have over such an active time lies the higher, the shorter that time is; the active level is where it lies 15.9 dB over
+the threshold. Here the envelope is looked at once a millisecond, which against its 30 ms changes nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scipy import signal
 from callm_voice.audio.pcm import FULL_SCALE
 
 SMOOTHING_S = 0.03
-"""Time constant of the envelope (P.56 §8.2), which is smoothed twice."""
+"""Time constant of the envelope (P.56 §8.3), which is smoothed twice."""
 HANGOVER_MS = 200
 """Shorter gaps belong to the speech."""
 MARGIN_DB = 15.9

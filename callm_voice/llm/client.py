@@ -143,8 +143,9 @@ class OpenAiChatModel:
                 try:
                     await _Exchange(self, body, tools, queue).run()
                 except LostConnectionError:
-                    # The server closed the idle connection in the moment in which we used it, and answered nothing:
-                    # the request was not taken (RFC 9112 section 9.3.1). Sent again, and timed anew, on a fresh one.
+                    # The server closed the idle connection in the moment in which we used it, and answered nothing. We
+                    # guess that the request was not taken, as RFC 9110 section 9.2.2 says that clients do. Sent again
+                    # once, and timed anew, on a fresh one.
                     self._socket = None
                     await self._connect(check=False)
                     await _Exchange(self, body, tools, queue, sent_before=True).run()

@@ -299,7 +299,7 @@ async def test_opening_a_connection_again_lies_before_the_time_of_sending(ask):
 
 
 async def test_a_server_that_closes_as_we_send_is_asked_once_more_and_timed_anew(ask):
-    """RFC 9112 section 9.3.1: closed without any answer on a kept connection, the request was not taken."""
+    """RFC 9110 section 9.2.2: closed without any answer on a kept connection, it is guessed that nothing was taken."""
 
     async def drop_first(exchange):
         if len(server.chats) == 1:

@@ -36,7 +36,7 @@ def test_every_payload_begins_with_the_signature() -> None:
 
 
 def amplitudes(payload: bytes) -> list[int]:
-    """The four block amplitudes xmaxc (GSM 06.10 table 1.1), cut out of the bits as text."""
+    """The four block amplitudes xmaxc (RFC 3551 table 2), cut out of the bits as text."""
     bits = "".join(f"{octet:08b}" for octet in payload)
     return [int(bits[40 + 56 * n + 11 : 40 + 56 * n + 17], 2) for n in range(4)]
 

@@ -18,7 +18,7 @@ from scipy.signal import lfilter
 from callm_voice.audio.pcm import FULL_SCALE, Pcm, level_dbov
 
 SMOOTHING_S = 0.03
-"""Time constant of the envelope (P.56 §8.2), which is smoothed twice."""
+"""Time constant of the envelope (P.56 §8.3), which is smoothed twice."""
 HANGOVER_S = 0.2
 """Shorter gaps belong to the speech."""
 MARGIN_DB = 15.9

@@ -124,7 +124,7 @@ def test_a_gap_of_10_ms_does_not_make_two_keys() -> None:
 @pytest.mark.parametrize("off", [0.982, 1.018])
 @pytest.mark.parametrize(("low_hz", "high_hz"), [(697, 1209), (941, 1633)])
 def test_frequencies_that_are_off_by_as_much_as_allowed_are_a_key(low_hz: int, high_hz: int, off: float) -> None:
-    """ITU-T Q.24: ± 1.8 % must be accepted."""
+    """ITU-T Q.23: so far may a telephone be off, ± 1.8 %."""
     assert len(heard(pair(low_hz * off, high_hz * off, 100))) == 1
 
 

@@ -84,7 +84,7 @@ def _place(kind: NoiseKind) -> Callable[[np.random.Generator], Samples]:
 
 
 def _tones(*hz: float, on_s: float, off_s: float) -> Callable[[np.random.Generator], Samples]:
-    """A tone of the network (ITU-T E.182): these frequencies together, on and off."""
+    """A tone of the network (ITU-T E.180): these frequencies together, on and off."""
 
     def make(rng: np.random.Generator) -> Samples:
         t = _seconds(4.0)

@@ -15,7 +15,7 @@ def median_interval(values: Sequence[float], level: float = LEVEL) -> MedianInte
     """The exact interval of the median from order statistics; nothing is assumed about the distribution.
 
     With x(1) <= ... <= x(n), the chance that the median lies in [x(k), x(n+1-k)] is at least 1 - 2 P(B < k), where B
-    is binomial with n and 1/2 (David and Nagaraja, Order Statistics, 2003, section 7.1). The largest k is taken whose
+    is binomial with n and 1/2 (David and Nagaraja, Order Statistics, 2003). The largest k is taken whose
     chance is at least `level`. None with fewer than six values at 95 %.
     """
     ordered, n = sorted(values), len(values)
