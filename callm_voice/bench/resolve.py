@@ -105,7 +105,6 @@ def resolve(spec: CallSpec, shop: Workshop | None = None) -> ResolvedCall:
     goal = _load_goal(spec, pack, task_id, task_name, pipeline) if task_id != NO_TASK else None
     if goal is None:
         _check_no_task(spec, model)
-    caller_model = spec.caller.removeprefix(CALLER_PREFIX) if spec.caller.startswith(CALLER_PREFIX) else None
     return ResolvedCall(
         spec=spec,
         task_name=task_name,
@@ -114,7 +113,7 @@ def resolve(spec: CallSpec, shop: Workshop | None = None) -> ResolvedCall:
         pipeline=pipeline,
         profile=_profile(spec),
         model=model,
-        caller_model=parse_model_arg(caller_model, pipeline.models) if caller_model else None,
+        caller_model=_caller_model(spec, pipeline),
         faults=FaultHooks(parse_fault(spec.fault) if spec.fault else None),
     )
 
@@ -145,6 +144,23 @@ def _model(spec: CallSpec, pipeline: PipelineSpec) -> NamedSpec:
     if spec.fault is not None:
         raise UsageError("--fault is put into our own agent: leave it out, or --agent")
     return NamedSpec(spec.model, OutsideSpec())
+
+
+def _caller_model(spec: CallSpec, pipeline: PipelineSpec) -> NamedSpec | None:
+    """The model that plays the caller; None: no model does.
+
+    Raises:
+        UsageError: it is not known, or is the oracle, which has the desk's side of a task alone.
+    """
+    if not spec.caller.startswith(CALLER_PREFIX):
+        return None
+    named = parse_model_arg(spec.caller.removeprefix(CALLER_PREFIX), pipeline.models)
+    if isinstance(named.spec, OracleSpec):
+        raise UsageError(
+            f"--caller {spec.caller}: the oracle plays the desk, not the caller",
+            hint="--caller scripted, or a model that can chat",
+        )
+    return named
 
 
 def _profile(spec: CallSpec) -> LineProfile | None:
