@@ -129,7 +129,7 @@ OVERRIDES = {
 }
 UNITS = (
     ("_ms", "ms"), ("_per_s", "per s"), ("_s", "s"), ("_hz", "Hz"), ("_dbov", "dBov"), ("_db", "dB"),
-    ("_usd", "USD per million tokens"),
+    ("max_cost_usd", "USD"), ("_usd", "USD per million tokens"),
     ("spikes.per_min", "per min"), ("_percent", "%"), ("_packets", "packets"),
     ("_per_min", "words/min"), ("_tokens", "tokens"), ("_words", "words"),
 )  # fmt: skip

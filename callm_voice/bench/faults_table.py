@@ -80,8 +80,8 @@ ENDINGS: tuple[Ending, ...] = (
     _goes_on("llm-bad-json@1", "as with an unknown tool"),
     _goes_on("llm-parallel-handoff", "the handoff is carried out, and the call behind it is answered as the new role "
              "would be; neither is lost"),
-    _goes_on("llm-expired-keepalive", "the request was not taken, so it is sent again on a fresh connection and timed "
-             "anew"),
+    _goes_on("llm-expired-keepalive", "the request is held not to have been taken, sent again on a fresh connection "
+             "and timed anew"),
     _engine("stt-raises", "a recogniser that breaks says nothing about the model"),
     Ending("stt-nothing", "fail", "a recogniser that hears nothing is part of the pipeline under test; `score` tells "
            "such failures from the model's (blame)", None, "caller_hangup", by_text=False),

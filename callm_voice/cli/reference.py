@@ -12,7 +12,14 @@ import typer
 from callm_voice.cli.commands import app
 
 TARGET = Path("docs/cli.md")
-HEAD = "# Command line\n\nMade by `python -m callm_voice.cli.reference` from the commands' own help; CI compares it.\n"
+HEAD = """# Command line
+
+Made by `python -m callm_voice.cli.reference` from the commands' own help; CI compares it.
+
+`callm-voice --version` prints the version, `--help` behind any command its help. `python -m callm_voice` is the same
+program. Answers go to stdout, all else to stderr. Exit codes: 0 ok, 1 a bar or check failed, 2 usage, 3 environment or
+an invalid call, 130 interrupted; a command that means something closer by them says so.
+"""
 
 
 def reference() -> str:
@@ -38,9 +45,11 @@ def _section(path: list[str], command: Any) -> str:
     for parameter in command.params:
         if parameter.param_type_name == "option":
             name = ", ".join(f"`{o}`" for o in parameter.opts)
-            text = parameter.help or ""
+            elsewhere = f"; also `{parameter.envvar}` in the environment" if parameter.envvar else ""
+            text = (parameter.help or "") + elsewhere
         else:
-            name, text = f"`{(parameter.name or '').upper()}`", getattr(parameter, "help", "") or ""
+            name = f"`{parameter.metavar or (parameter.name or '').upper()}`"
+            text = getattr(parameter, "help", "") or ""
         default = "required" if parameter.required else _default(parameter.default)
         lines.append(f"| {name} | {default} | {text.replace('|', '/')} |")
     return "\n".join(lines) + "\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from callm_voice.core.record import CallRecord
 pytestmark = pytest.mark.meta
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
+READ = [ROOT / "README.md", ROOT / "CHANGELOG.md", *PAGES, *sorted((ROOT / "docs").glob("*/*.md"))]
+"""All that somebody reads, the tables' pages among them."""
 OURS = [ROOT / "docs" / f"{name}.md" for name in ("call-folder", "models", "pipelines-and-lines")]
 
 
@@ -55,10 +58,29 @@ def test_no_word_is_kept_for_a_field_that_is_gone() -> None:
     assert set(doc_words.KINDS) - fields == set()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@cache
+def anchors(page: Path) -> frozenset[str]:
+    """What `#...` behind a page can name: its headings as hosts of repositories write them, and ids set by hand."""
+    text = page.read_text(encoding="utf-8")
+    outside_blocks = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", outside_blocks, re.MULTILINE)
+    made = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return frozenset(made | set(re.findall(r'<a id="([^"]+)"', text)))
+
+
+@pytest.mark.parametrize("page", READ, ids=named)
 def test_every_link_between_pages_leads_somewhere(page: Path) -> None:
-    links = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8"))
-    assert [link for link in links if not (page.parent / link).exists()] == []
+    wrong = []
+    for link in re.findall(r"\]\((?!https?:)([^)\s]+)", page.read_text(encoding="utf-8")):
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            wrong.append(link)
+    assert wrong == []
 
 
 def test_the_index_names_every_page() -> None:
@@ -66,7 +88,7 @@ def test_the_index_names_every_page() -> None:
     assert [p.name for p in PAGES if p.name != "README.md" and f"({p.name})" not in index] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", READ, ids=named)
 def test_the_options_in_examples_are_those_of_the_commands(page: Path) -> None:
     known = command_line()
     lines = page.read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
@@ -78,6 +100,16 @@ def test_the_options_in_examples_are_those_of_the_commands(page: Path) -> None:
         assert section is not None, line
         for option in re.findall(r" (--[a-z-]+)", line):
             assert f"`{option}`" in section, f"{line}: {option}"
+
+
+def test_the_index_names_every_extra_and_every_variable() -> None:
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    extras = set(tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"])
+    assert {extra for extra in extras - {"dev"} if f"`{extra}`" not in index} == set()
+    variable = re.compile(r"\b(?:CALLM_(?:API|VOICE)_[A-Z_]+|HF_HUB_OFFLINE|OPENAI_API_KEY)\b")
+    files = [*(ROOT / "callm_voice").rglob("*.py"), *(ROOT / "verifier").rglob("*.py")]
+    read = {name for file in files for name in variable.findall(file.read_text("utf-8"))}
+    assert {name for name in read if not re.search(rf"\b{name}\b", index)} == set()
 
 
 def test_the_telemetry_page_names_every_attribute_and_no_other() -> None:
