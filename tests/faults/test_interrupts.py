@@ -52,6 +52,30 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(module: str, args: list[s
     assert "Traceback" not in rest
 
 
+LOST_CTRL_C = """
+import signal, time, weakref
+from callm_voice.cli import commands, main
+
+class Thing: pass
+
+def command():
+    thing = Thing()
+    kept = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
+    del thing
+    time.sleep(60)
+
+commands.main = command
+main.run()
+"""
+
+
+def test_a_ctrl_c_that_meets_a_callback_of_the_interpreter_is_not_lost() -> None:
+    """What is raised in a weak reference's callback is printed and forgotten; an import has such callbacks."""
+    done = subprocess.run([sys.executable, "-c", LOST_CTRL_C], capture_output=True, text=True, timeout=LIMIT_S)
+    assert done.returncode == 130, done.stderr
+    assert done.stderr.splitlines() == ["callm-voice: interrupted; what was unfinished is redone next time"]
+
+
 @pytest.mark.skipif(cores() < 2, reason="one core: no pool is started")
 def test_ctrl_c_at_a_terminal_ends_a_pool_without_a_word_of_its_processes() -> None:
     """A terminal sends it to all processes of the job, also to those that have only just been started."""
