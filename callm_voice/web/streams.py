@@ -106,8 +106,11 @@ async def _finish(entry: Entry, tail: Tail, clock: RealClock) -> None:
         LostCallError: the call was killed, or its folder stays unfinished.
     """
     until_s = clock.now_s() + FINISH_S
-    while not await clock.in_thread("look", is_finished, entry.folder):
-        if tail.lost or clock.now_s() > until_s or not unfinished(entry.folder).exists():
+    while True:
+        there = unfinished(entry.folder).exists()  # asked first: in between it may get its name
+        if await clock.in_thread("look", is_finished, entry.folder):
+            return
+        if tail.lost or clock.now_s() > until_s or not there:
             raise LostCallError
         await clock.sleep_until(clock.now_s() + LOOK_AGAIN_S)
 

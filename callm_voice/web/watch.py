@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from callm_voice.web.streams import FINISH_S
 from callm_voice.web.tails import Heartbeat, Tail, ask, is_over
 
 State = Literal["opening", "running", "ending"]
+FORGET_AFTER_S = 30.0
+"""Nobody has looked for so long: the files are given back."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +57,11 @@ class Watch:
     def __init__(self, index: CallIndex, clock: RealClock) -> None:
         self._index, self._clock = index, clock
         self._watched: dict[Entry, _Watched] = {}
+        self._forgets: asyncio.TimerHandle | None = None
 
     async def running(self) -> list[Running]:
         """Those that answer, as far as they have come. A call is seen to run at the second look after it was asked."""
+        self._forget_later()
         found = await self._index.look()
         there = set(found.unfinished)
         for entry in [e for e, watched in self._watched.items() if e not in there or watched.stale]:
@@ -69,9 +74,16 @@ class Watch:
 
     def close(self) -> None:
         """Give all files back."""
+        if self._forgets is not None:
+            self._forgets.cancel()
         for watched in self._watched.values():
             watched.close()
         self._watched.clear()
+
+    def _forget_later(self) -> None:
+        if self._forgets is not None:
+            self._forgets.cancel()
+        self._forgets = asyncio.get_running_loop().call_later(FORGET_AFTER_S, self.close)
 
 
 def _refresh(all_of_them: list[_Watched]) -> list[Running | None]:
@@ -105,6 +117,8 @@ class _Watched:
         self._heart.look()
         while block := self._tail.read():
             self._take(block)
+        if self._tail.ended:
+            self._tail.close()
         if not self._heart.beats or not self._is_under_way():
             return None
         names, now = self._entry.names, self._heart.now
