@@ -5,6 +5,10 @@ clock is low, and a virtual processor has to be scheduled again by its host (2 m
 idling on one such host). A desk that serves many calls never sees that, so one call alone would measure the machine's
 sleep. One process per core spins at the idle priority of Linux: it runs only while nothing else wants the core. This is
 what the kernel's boot parameter `idle=poll` does, for the length of a call and without boot rights.
+
+Where Linux shares processor time by session first (sched(7), "The autogroup feature"), a priority holds only within its
+session, and a model server in another terminal would get half of a core that we spin on. So each of these processes has
+a session of its own, of the least weight.
 """
 
 from __future__ import annotations
@@ -22,6 +26,11 @@ _CGROUP = Path("/sys/fs/cgroup")
 _SPIN = """
 import os, sys
 core, parent = int(sys.argv[1]), int(sys.argv[2])
+try:
+    with open("/proc/self/autogroup", "w") as autogroup:
+        autogroup.write("19")
+except OSError:
+    pass
 os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 os.sched_setaffinity(0, {core})
 while os.getppid() == parent:
@@ -48,7 +57,8 @@ def keep_awake(wanted: bool = True) -> Iterator[int]:
 
 def _spin(core: int) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-I", "-S", "-c", _SPIN, str(core), str(os.getpid())]
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    null = subprocess.DEVNULL
+    return subprocess.Popen(command, stdin=null, stdout=null, stderr=null, start_new_session=True)
 
 
 def _cores() -> list[int]:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from support.live import until
 
 from callm_voice.core import awake
 
@@ -25,6 +26,17 @@ def test_one_process_per_core_lives_as_long_as_the_block(monkeypatch: pytest.Mon
         spinners = children() - before
         assert cores == len(os.sched_getaffinity(0)) == len(spinners)
     assert children() == before
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="this system shares no time by session")
+def test_what_spins_is_the_least_of_all_sessions_and_not_only_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(awake, "has_quota", lambda _: False)
+    before = children()
+    with awake.keep_awake():
+        for pid in children() - before:
+            assert os.getsid(pid) == pid
+            autogroup = Path(f"/proc/{pid}/autogroup")
+            until(lambda: "nice 19" in autogroup.read_text(), "it has the least weight")  # noqa: B023 - called at once
 
 
 def test_nothing_is_started_when_it_is_not_wanted() -> None:
