@@ -9,26 +9,38 @@ from statistics import median
 
 import numpy as np
 from calls import HERE, ORACLE, ORACLE_AT_ONCE, TASK, TASKS, MadeCall, PerfError, RunningCall, make_call
+from numpy.typing import NDArray
 
 from callm_voice.core.events import TtsFirstAudio
 from callm_voice.core.latency import TurnLatency
 from callm_voice.line.leg import PTIME_MS
 
 STUB_CALLS = 3
+ROUNDS = 3
+"""Of the calls with real engines, whose own times differ from call to call by more than the bar."""
 SCRIPTED = HERE / "scripted-120ms.yaml"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The same call at both paces."""
+
+    real: MadeCall
+    fast: MadeCall
 
 
 class PaceCalls:
     """The calls that several figures share; each is made when it is first wanted, and once."""
 
     @cached_property
-    def cpu_fast(self) -> dict[str, MadeCall]:
-        """By task; one after the other, as the recogniser wants all cores."""
-        return {task: make_call(pipeline="cpu", model=ORACLE, pace="fast", task=task) for task in TASKS}
+    def cpu_fast(self) -> MadeCall:
+        return make_call(pipeline="cpu", model=ORACLE, pace="fast", task=TASK)
 
     @cached_property
-    def cpu_real(self) -> dict[str, MadeCall]:
-        return {task: make_call(pipeline="cpu", model=ORACLE, pace="real", task=task) for task in TASKS}
+    def cpu_rounds(self) -> list[list[Pair]]:
+        """Round by round the tasks at both paces; one call after the other, as the recogniser wants all cores, and in
+        turn, so that whatever else the machine does is shared."""
+        return [[_pair(task) for task in TASKS] for _ in range(ROUNDS)]
 
     @cached_property
     def scripted_fast(self) -> list[MadeCall]:
@@ -50,7 +62,7 @@ def fast_speedup_stub() -> dict[str, float]:
 
 def fast_speedup_cpu(calls: PaceCalls) -> dict[str, float]:
     """Also `fast_model_share`: of the same call."""
-    call = calls.cpu_fast[TASK]
+    call = calls.cpu_fast
     _show_wall("cpu", call)
     assert call.record.wall is not None
     return {
@@ -60,24 +72,41 @@ def fast_speedup_cpu(calls: PaceCalls) -> dict[str, float]:
 
 
 def pace_v2v_delta(calls: PaceCalls) -> dict[str, float]:
-    """
+    """By how much a turn's V2V differs between the paces: the median over the turns, of the kind of engines where it is
+    larger. A turn that was made several times counts as the median of its times.
+
+    The plain medians stand beside it. Twenty turns lie some 40 ms apart around their median, so with real engines
+    these two differ by a turn's own noise; how much that is, the same comparison between rounds of one pace shows.
+
     Raises:
         PerfError: a call was not the same at both paces.
     """
-    groups = {
-        "scripted": list(zip(calls.scripted_real, calls.scripted_fast, strict=True)),
-        "cpu": [(calls.cpu_real[task], calls.cpu_fast[task]) for task in TASKS],
-    }
+    scripted = [Pair(*both) for both in zip(calls.scripted_real, calls.scripted_fast, strict=True)]
     deltas = []
-    for name, pairs in groups.items():
-        for real, fast in pairs:
-            _require_equal(name, real, fast)
-        real_ms = median(v for real, _ in pairs for v in real.v2v_ms)
-        fast_ms = median(v for _, fast in pairs for v in fast.v2v_ms)
-        turns = sum(len(real.v2v_ms) for real, _ in pairs)
-        print(f"  {name}: V2V median over {turns} turns: real {real_ms:.1f} ms, fast {fast_ms:.1f} ms")
-        deltas.append(abs(real_ms - fast_ms))
+    for name, rounds in (("scripted", [scripted]), ("cpu", calls.cpu_rounds)):
+        for pair in (pair for pairs in rounds for pair in pairs):
+            _require_equal(name, pair.real, pair.fast)
+        real = _by_turn([[pair.real for pair in pairs] for pairs in rounds])
+        fast = _by_turn([[pair.fast for pair in pairs] for pairs in rounds])
+        difference = np.median(real, axis=0) - np.median(fast, axis=0)
+        deltas.append(abs(float(np.median(difference))))
+        print(f"  {name}, {real.shape[0]} times {real.shape[1]} turns: real minus fast of a turn: median ", end="")
+        print(f"{np.median(difference):+.1f} ms, mean {np.mean(difference):+.1f} ms")
+        print(f"  medians: real {_medians(real)}; fast {_medians(fast)} ms")
     return {"pace_v2v_delta_ms": max(deltas)}
+
+
+def _by_turn(rounds: list[list[MadeCall]]) -> NDArray[np.float64]:
+    """V2V: (rounds, turns) milliseconds."""
+    times = [[v2v for call in made for v2v in call.v2v_ms] for made in rounds]
+    if len({len(turns) for turns in times}) > 1:
+        raise PerfError("a turn was not answered in every round")
+    return np.array(times, dtype=np.float64)
+
+
+def _medians(v2v_ms: NDArray[np.float64]) -> str:
+    """Over the turns of all rounds, and of each."""
+    return f"{np.median(v2v_ms):.1f} ({', '.join(f'{np.median(made):.1f}' for made in v2v_ms)} by round)"
 
 
 def harness_overhead(calls: PaceCalls) -> dict[str, float]:
@@ -112,6 +141,11 @@ def _overhead(turn: TurnLatency, audio: TtsFirstAudio) -> _Overhead:
     next_tick_ms = math.ceil(audio.t_ms / PTIME_MS) * PTIME_MS
     rest_ms = turn.audio_start_ms - next_tick_ms - audio.leading_silence_ms
     return _Overhead(request_ms, max(0.0, rest_ms))
+
+
+def _pair(task: str) -> Pair:
+    real, fast = (make_call(pipeline="cpu", model=ORACLE, pace=pace, task=task) for pace in ("real", "fast"))
+    return Pair(real, fast)
 
 
 def _show_wall(name: str, call: MadeCall) -> None:
