@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
+CHROMIUM := $(or $(CALLM_VOICE_CHROMIUM),$(shell command -v chromium chromium-browser google-chrome-stable google-chrome chrome | head -n 1))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup check format test test-quick inspect demo models perf schemas clean
@@ -38,8 +39,9 @@ test: setup models  ## All tests
 	$(PYTEST) -m "unit or property or golden or meta"
 	$(PYTEST) -m "conversation or faults"
 	$(PYTEST) -m "realtime" -p no:randomly
-	$(PYTEST) -m "browser" -p no:randomly
+	$(if $(CHROMIUM),$(PYTEST) -m "browser" -p no:randomly)
 	$(PYTEST) -m "models" -p no:randomly
+	@$(if $(CHROMIUM),,echo "NOT RUN, as there is no Chromium here: the tests of the pages (apt-get install chromium)")
 
 inspect: setup  ## Let Inspect, in an environment of its own, read the exported logs
 	$(PYTHON) -m venv .venv-inspect
