@@ -12,11 +12,11 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from callm_voice.web.settings import is_loopback
@@ -74,7 +74,7 @@ class Guard:
         if self._token is None and not is_loopback(authority["six"] or authority["name"].lower()):
             return PlainTextResponse("this server answers to 127.0.0.1, [::1] and localhost only\n", 403)
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != headers["host"].lower():
+        if origin is not None and _authority(origin) != headers["host"].lower():
             return PlainTextResponse("requests from other sites are refused\n", 403)
         return None if self._token is None else self._without_token(self._token, scope, headers)
 
@@ -134,12 +134,17 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-def _cookie(headers: Headers, name: str) -> str:
+def _authority(origin: str) -> str:
+    """Host and port of an `Origin`, in lower case; empty: it has none, or is no origin at all."""
     try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
         return ""
-    return found.value if found else ""
+
+
+def _cookie(headers: Headers, name: str) -> str:
+    """As browsers read them: what other servers of this host put into cookies of theirs, even JSON, hides none."""
+    return cookie_parser(headers.get("cookie", "")).get(name, "")
 
 
 def _same(given: str, token: str) -> bool:

@@ -152,3 +152,22 @@ def test_a_body_that_is_too_large_is_not_read(open_client: Any) -> None:
     assert on.post("/api/calls", content=b"x" * 300_000).status_code == 413
     assert on.post("/api/calls", content=iter([b"x"])).status_code == 411
     assert on.post("/api/calls", content=b"x").status_code == 405
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "http://]", "http://[x]", "http://a\u2100b"])
+def test_an_origin_that_is_none_is_refused(origin: str, open_client: Any) -> None:
+    on = open_client()
+    headers = {"origin": origin.encode("utf-8")}
+    assert on.get("/", headers=headers).status_code == 403
+
+
+@pytest.mark.parametrize("other", ['seen={"a": 1}', "a b=1", "no-value", "=", 'q="'])
+def test_cookies_of_other_servers_on_this_host_hide_ours_from_nobody(other: str, open_client: Any) -> None:
+    """Browsers send the cookies of all ports of a host, and some servers put whatever they like into theirs."""
+    on = open_client("s&c=r;e t%")
+    ours = on.get("/", params={"token": "s&c=r;e t%"}).headers["set-cookie"].partition(";")[0]
+    for cookie in (f"{other}; {ours}", f"{ours}; {other}"):
+        on.cookies.clear()
+        assert on.get("/api/calls", headers={"cookie": cookie}).status_code == 200
+    on.cookies.clear()
+    assert on.get("/api/calls", headers={"cookie": other}).status_code == 401
