@@ -102,7 +102,11 @@ def _entries(run: Path, top: str) -> Iterator[Entry]:
         for entry in _folders(run.joinpath(*names)):
             finished = not entry.name.endswith(PARTIAL)
             own = (*names, entry.name.removesuffix(PARTIAL))
-            yield Entry(call_id(own), run, own, finished, entry.stat().st_mtime_ns if finished else 0)
+            try:
+                changed_ns = entry.stat(follow_symlinks=False).st_mtime_ns if finished else 0
+            except FileNotFoundError:  # moved away since it was found: the call is made again
+                continue
+            yield Entry(call_id(own), run, own, finished, changed_ns)
 
 
 def call_id(names: tuple[str, ...]) -> str:

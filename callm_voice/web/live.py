@@ -18,6 +18,7 @@ from callm_voice.web.settings import ServeSettings
 from callm_voice.web.sockets import Sockets
 from callm_voice.web.streams import Hearing
 from callm_voice.web.watch import Running, Watch
+from verifier.trace import clean_json
 
 LOOK_EVERY_S = 0.4
 CALL_IN = "/call-in"
@@ -66,13 +67,16 @@ class Live:
         running = await self.watch.running()
         finished = (await self.index.look()).finished
         newest = await self.clock.in_thread("read", self._outlines.of, finished[:NEWEST])
-        return {
-            "run": self.settings.run.name,
-            "running": [_running(call) for call in running],
-            "finished": [self._finished(outline) for outline in newest],
-            "finished_count": len(finished),
-            "report": {"ready": self.report.site is not None, "error": self.report.error},
-        }
+        told: dict[str, Any] = clean_json(  # one file that holds what JSON cannot must not cost the whole list
+            {
+                "run": self.settings.run.name,
+                "running": [_running(call) for call in running],
+                "finished": [self._finished(outline) for outline in newest],
+                "finished_count": len(finished),
+                "report": {"ready": self.report.site is not None, "error": self.report.error},
+            }
+        )
+        return told
 
     async def about(self, entry: Entry) -> dict[str, Any]:
         """One call, for its page."""

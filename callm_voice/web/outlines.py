@@ -55,5 +55,5 @@ def read_outline(entry: Entry) -> Outline | None:
             model=str(config["model"]), line=str(config["line"]), end_reason=str(outcome["end_reason"]),
             started_at=str(record["started_at"]), duration_ms=float(record["duration_ms"]),
         )  # fmt: skip
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None

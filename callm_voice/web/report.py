@@ -57,7 +57,11 @@ class ReportBuilder:
 
     async def run(self) -> None:
         """Build whenever it is worth it; until it is cancelled."""
-        self._folder = Path(tempfile.mkdtemp(prefix="callm-voice-report-"))
+        try:
+            self._folder = Path(tempfile.mkdtemp(prefix="callm-voice-report-"))
+        except OSError as error:
+            self.error = f"the report could not be built: {error.strerror or error}"
+            return
         try:
             while True:
                 took_s = 0.0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,11 @@ from support.run_builder import MadeCall, write_call, write_run
 
 from callm_voice.core.clock import RealClock
 from callm_voice.core.runfolder import RECORD_FILE
+from callm_voice.web import index
 from callm_voice.web.index import CallIndex, call_id, look_through
+from callm_voice.web.live import Live
 from callm_voice.web.outlines import Outlines, read_outline
+from callm_voice.web.settings import ServeSettings
 
 pytestmark = pytest.mark.unit
 
@@ -103,8 +108,53 @@ def test_a_record_that_leads_elsewhere_is_not_read(tmp_path: Path) -> None:
     assert read_outline(entry) is None
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"outcome": 1}', "\0"])
+def test_a_call_that_is_moved_away_while_it_is_found_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for trial in (1, 2):
+        write_call(tmp_path, MadeCall(trial=trial))
+    listed = index._folders
+
+    def slowly(path: Path) -> list[os.DirEntry[str]]:
+        found = listed(path)
+        for entry in found:
+            if entry.name == "t1":
+                shutil.rmtree(entry.path)
+        return found
+
+    monkeypatch.setattr(index, "_folders", slowly)
+    assert [e.trial for e in look_through(tmp_path).finished] == ["t2"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"outcome": 1}', "\0", "[" * 100_000])
 def test_a_record_that_is_none_is_passed_over(text: str, tmp_path: Path) -> None:
     folder = write_call(tmp_path, MadeCall())
     (folder / RECORD_FILE).write_text(text, encoding="utf-8")
+    assert Outlines().of(look_through(tmp_path).finished) == []
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("duration_ms", "NaN"), ("duration_ms", "1e999"), ("started_at", '"\\ud800"')]
+)
+async def test_a_record_that_holds_what_json_has_not_does_not_cost_the_list(
+    field: str, value: str, tmp_path: Path
+) -> None:
+    folders = write_run(tmp_path, [MadeCall(), MadeCall(trial=2)])
+    record = json.loads((folders / MadeCall().folder / RECORD_FILE).read_text("utf-8"))
+    text = json.dumps({**record, field: "HERE"}).replace('"HERE"', value)
+    (folders / MadeCall().folder / RECORD_FILE).write_text(text, encoding="utf-8")
+    live = Live(ServeSettings(tmp_path))
+    try:
+        told = await live.overview()
+    finally:
+        live.watch.close()
+        live.clock.close()
+    assert len(told["finished"]) == 2
+    json.dumps(told, allow_nan=False, ensure_ascii=False).encode("utf-8")
+
+
+def test_a_record_with_a_number_that_is_no_float_is_passed_over(tmp_path: Path) -> None:
+    folder = write_call(tmp_path, MadeCall())
+    record = json.loads((folder / RECORD_FILE).read_text("utf-8"))
+    (folder / RECORD_FILE).write_text(json.dumps({**record, "duration_ms": 10**400}), encoding="utf-8")
     assert Outlines().of(look_through(tmp_path).finished) == []
