@@ -6,8 +6,11 @@ anything, and who has gone leaves nothing behind.
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,18 +27,21 @@ def ask(work: Path, *, sound: bool = False) -> None:
     """Watch a call, by its unfinished folder; hear it too. Nothing happens if it is over."""
     folder = live_dir(work)
     try:
-        if not folder.is_dir():
+        if not _is_folder(folder):
             folder.mkdir()
         if sound:
-            (folder / SOUND_WANTED).touch()
+            with suppress(FileExistsError), (folder / SOUND_WANTED).open("x"):
+                pass
     except OSError:
         return
 
 
 def hear_no_more(work: Path) -> None:
     """Nobody listens any more."""
+    folder = live_dir(work)
     try:
-        (live_dir(work) / SOUND_WANTED).unlink(missing_ok=True)
+        if _is_folder(folder):
+            (folder / SOUND_WANTED).unlink(missing_ok=True)
     except OSError:
         return
 
@@ -55,13 +61,23 @@ def is_over(work: Path) -> bool:
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Open a file for reading, but no link: what it leads to may lie anywhere.
+    """Open a file for reading, but no link, nor one in a folder that is a link: what it leads to may lie anywhere.
 
     Raises:
         OSError: it is not there, or is no plain file.
     """
+    if not _is_folder(path.parent):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path.parent))
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a plain file", str(path))
     return os.fdopen(descriptor, "rb")
+
+
+def _is_folder(path: Path) -> bool:
+    """A folder, and no link to one."""
+    return path.is_dir() and not path.is_symlink()
 
 
 class Heartbeat:

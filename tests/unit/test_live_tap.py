@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import threading
 from pathlib import Path
 
@@ -13,14 +14,16 @@ from callm_voice.core.events import to_jsonl
 from callm_voice.core.livefiles import (
     LIVE_EVENTS,
     LIVE_SOUND,
+    NOW_FILE,
     OVER_FILE,
+    SOUND_WANTED,
     WAV_HEAD_BYTES,
     live_dir,
     wav_head,
     wav_rate_hz,
 )
 from callm_voice.core.runfolder import LIVE_DIR
-from callm_voice.web.tails import ask, hear_no_more, read_now
+from callm_voice.web.tails import ask, hear_no_more, open_plain, read_now
 
 pytestmark = pytest.mark.unit
 
@@ -170,3 +173,35 @@ def test_the_recording_is_read_while_it_grows(tmp_path: Path) -> None:
         reader.join(30)
         assert wrong == []
         assert call.recorder.ticks == 6_500
+
+
+def test_nothing_is_made_or_read_behind_a_link(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / NOW_FILE).write_text('{"line_ms": 1, "looks": 1}', encoding="utf-8")
+    (elsewhere / SOUND_WANTED).touch()
+    work = tmp_path / "t1.partial"
+    work.mkdir()
+    live_dir(work).symlink_to(elsewhere)
+    before = sorted(elsewhere.iterdir())
+    ask(work, sound=True)
+    hear_no_more(work)
+    assert sorted(elsewhere.iterdir()) == before
+    assert read_now(work) is None
+    live_dir(work).unlink()
+    live_dir(work).mkdir()
+    (live_dir(work) / SOUND_WANTED).symlink_to(tmp_path / "made by whoever listens")
+    ask(work, sound=True)
+    assert not (tmp_path / "made by whoever listens").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are counted where Linux lists them")
+def test_what_is_no_plain_file_is_not_read_and_holds_no_descriptor(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for name in ("folder", "pipe", "missing"):
+        for _ in range(3):
+            with pytest.raises(OSError, match=r"not a plain file|No such file"):
+                open_plain(tmp_path / name)
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
