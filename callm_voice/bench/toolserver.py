@@ -136,8 +136,9 @@ async def _end_watchers() -> None:
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
+        host.encode("idna")  # a socket does so too, but is left open where that fails
         return socket.create_server((host, port), family=family)
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, UnicodeError) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise SetupError(
             f"tools cannot be served at {host}:{port}: {said}", hint="choose another --tools-host or --tools-port"
@@ -147,6 +148,8 @@ def _listen(host: str, port: int) -> socket.socket:
 def _server(app: Any, ready: asyncio.Event) -> uvicorn.Server:
     """A server inside this event loop: it leaves signals alone, logs nothing, and says when it listens."""
     import uvicorn
+
+    from callm_voice.bench.http_limits import BoundedHttp
 
     class Quiet(uvicorn.Server):
         @contextmanager
@@ -161,7 +164,7 @@ def _server(app: Any, ready: asyncio.Event) -> uvicorn.Server:
     return Quiet(
         uvicorn.Config(
             app,
-            http="h11",
+            http=BoundedHttp,
             ws="none",
             loop="none",
             lifespan="off",

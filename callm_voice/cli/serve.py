@@ -11,7 +11,7 @@ import typer
 from callm_voice.cli.common import JSON_OPTION, out, print_json, say
 from callm_voice.core.errors import MissingDependencyError, UsageError
 
-NEEDED = ("fastapi", "uvicorn", "websockets")
+NEEDED = ("fastapi", "uvicorn", "websockets", "aiortc")
 
 
 def serve(

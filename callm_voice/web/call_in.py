@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, FastAPI, HTTPException, Request, WebSocket
 from fastapi.responses import FileResponse, JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from starlette.requests import ClientDisconnect
 
 from callm_voice.bench.callspec import NO_TASK, CallSpec
 from callm_voice.bench.person_calls import BusyError, PersonCall, PersonCalls, SecondOfferError
@@ -113,10 +114,13 @@ async def _order(request: Request) -> CallOrder:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise HTTPException(415, "expected application/json")
     body = b""
-    async for block in request.stream():
-        body += block
-        if len(body) > MAX_BODY_BYTES:
-            raise HTTPException(413, f"the body is too large: at most {MAX_BODY_BYTES} bytes are read")
+    try:
+        async for block in request.stream():
+            body += block
+            if len(body) > MAX_BODY_BYTES:
+                raise HTTPException(413, f"the body is too large: at most {MAX_BODY_BYTES} bytes are read")
+    except ClientDisconnect as error:
+        raise HTTPException(400, "the body broke off") from error
     try:
         return CallOrder.model_validate(json.loads(body))
     except ValidationError as error:

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 import uvicorn
 
+from callm_voice.bench.http_limits import BoundedHttp
 from callm_voice.core.errors import SetupError
 from callm_voice.web.app import create_app
 from callm_voice.web.settings import ServeSettings
@@ -46,6 +47,7 @@ def config(settings: ServeSettings) -> uvicorn.Config:
     """Addresses are never logged: a token may be in one."""
     made = uvicorn.Config(
         create_app(settings),
+        http=BoundedHttp,
         access_log=False,
         log_level="warning",
         server_header=False,
@@ -74,6 +76,8 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)
+    except UnicodeError as error:  # the name is turned into what DNS knows before it is asked for
+        raise SetupError(f"--host {host}: not the name of a machine") from error
     except OSError as error:
         raise SetupError(f"--host {host}: {error.strerror or error}") from error
     try:

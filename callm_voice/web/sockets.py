@@ -1,7 +1,8 @@
 """Websockets that only send: how many there are, what a browser may say on them, and how long it may take to listen.
 
 Close codes (RFC 6455 §7.4.1): 1000 all was sent, 1003 the browser sent bytes, 1008 it listened too slowly or talked too
-much, 1009 its message was too large, 1011 the call was lost. A socket too many is refused with HTTP 503.
+much, 1009 its message was too large, 1011 the call was lost, or its files cannot be read. A socket too many is refused
+with HTTP 503.
 """
 
 from __future__ import annotations
@@ -72,16 +73,27 @@ async def _until_either(*jobs: Coroutine[None, None, Close]) -> Close:
 async def _send_all(socket: WebSocket, pieces: Pieces) -> Close:
     try:
         async for piece in pieces:
-            async with asyncio.timeout(SEND_LIMIT_S):
-                await (socket.send_bytes(piece) if isinstance(piece, bytes) else socket.send_text(piece))
+            stopped = await _send(socket, piece)
+            if stopped is not None:
+                return stopped
             await asyncio.sleep(0)  # a send that fits the buffer does not wait, and others want their turn
-    except TimeoutError:
-        return 1008, "too slow"
     except LostCallError:
         return 1011, "the call was lost"
+    except (OSError, RuntimeError):  # what libsndfile and the disk say; soundfile's errors are RuntimeErrors
+        return 1011, "the call's files cannot be read"
+    return 1000, "the call is over"
+
+
+async def _send(socket: WebSocket, piece: str | bytes) -> Close | None:
+    """Why there is no sense in sending more; None: it was sent."""
+    try:
+        async with asyncio.timeout(SEND_LIMIT_S):
+            await (socket.send_bytes(piece) if isinstance(piece, bytes) else socket.send_text(piece))
+    except TimeoutError:
+        return 1008, "too slow"
     except (WebSocketDisconnect, RuntimeError, OSError):  # Starlette says so in three ways
         return GONE
-    return 1000, "the call is over"
+    return None
 
 
 async def _listen(socket: WebSocket) -> Close:

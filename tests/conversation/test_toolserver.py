@@ -221,6 +221,14 @@ async def test_an_address_that_is_taken_is_one_clear_line(pack: Pack, database: 
                 pass
 
 
+@pytest.mark.parametrize("host", ["a..b", "ü..x", "256.256.256.256"])
+async def test_an_address_that_is_none_is_one_clear_line(host: str, pack: Pack, database: CallDatabase) -> None:
+    with pytest.raises(SetupError, match="tools cannot be served at") as refused:
+        async with serving(pack, database, options=ToolOptions(host=host)):
+            pass
+    assert "--tools-host" in refused.value.hint
+
+
 async def test_a_public_address_stands_in_the_urls(pack: Pack, database: CallDatabase) -> None:
     async with serving(pack, database, options=ToolOptions(public_url="https://tunnel.example/callm/")) as server:
         assert server.url.startswith("https://tunnel.example/callm/")
