@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -96,8 +96,8 @@ class PersonCall:
         changed.set()
 
     def _within(self, limit_s: float) -> None:
-        """The present stage may take so long from now on."""
-        if self._timeout is not None:
+        """The present stage may take so long from now on. One whose time is over gets no more."""
+        if self._timeout is not None and not self._timeout.expired():
             self._timeout.reschedule(asyncio.get_running_loop().time() + limit_s)
 
 
@@ -153,8 +153,9 @@ class PersonCalls:
         call = self._calls.get(call_id)
         if call is None or call.state == "over":
             return False
-        if call.state == "open" and _tell(call, {"hang_up": why}):
-            call._within(self._limits.finish_s)
+        if call.state == "open":
+            if _tell(call, {"hang_up": why}):
+                call._within(self._limits.finish_s)
         elif not call._given_up:
             call._given_up = True  # nothing was said: there is nothing to keep
             call._say({"error": f"{why} before the desk answered", "kind": "setup"})
@@ -173,17 +174,21 @@ class PersonCalls:
 
     async def _run(self, call: PersonCall, offer: str) -> None:
         """One call's process from its start to its end."""
-        with tempfile.TemporaryFile() as stderr:
+        with ExitStack() as stack:
+            stderr: Any = None
             try:
+                stderr = stack.enter_context(tempfile.TemporaryFile())
                 async with asyncio.timeout(self._limits.answer_s) as call._timeout:
                     await self._talk(call, offer, stderr)
             except TimeoutError:
                 stage = {"starting": "the start", "loading": "loading"}.get(call.state, "the call or its writing")
                 call._say({"error": f"{stage} took too long; the call was ended", "kind": "setup"})
-            except ValueError as error:
-                call._say(
-                    {"error": f"the call's process said what makes no sense: {error}"[:LAST_WORDS], "kind": "setup"}
-                )
+            except OSError as error:
+                why = f"the call's process cannot be started: {error.strerror or error}"
+                call._say({"error": why, "kind": "setup"})
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                why = f"the call's process said what makes no sense: {error}"
+                call._say({"error": why[:LAST_WORDS], "kind": "setup"})
             finally:
                 await self._end(call, stderr)
 
@@ -226,6 +231,7 @@ class PersonCalls:
 
     async def _end(self, call: PersonCall, stderr: Any) -> None:
         """Nothing of the process is left, and everybody knows how it ended."""
+        call._timeout = None
         code: int | None = None
         if call.process is not None:
             _kill(call.process)

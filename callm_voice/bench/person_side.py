@@ -18,7 +18,7 @@ from callm_voice.pipeline.person_leg import PersonLeg
 from callm_voice.pipeline.rtc_peer import RtcPeer
 
 CONNECT_LIMIT_S = 20.0
-"""From the answer on; the engines are loaded meanwhile, so mostly nothing of it is waited for."""
+"""Once the engines are loaded. The connection is made meanwhile, so mostly nothing of it is waited for."""
 SCRIPTED_WORDS = "someone speaks"
 """All that a scripted recogniser, which knows what is said and hears nothing, can be told of a person."""
 Answer = Callable[[str], None]

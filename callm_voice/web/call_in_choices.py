@@ -11,7 +11,7 @@ from callm_voice.core.yamlfile import load_model
 from callm_voice.desk.formats import PackFile
 from callm_voice.desk.pack import Pack, load_pack
 from callm_voice.line.profile import load_profile
-from callm_voice.llm.spec import OracleSpec, known_models, parse_model_arg
+from callm_voice.llm.spec import OracleSpec, known_models, parse_model_arg, user_models
 from callm_voice.pipeline.spec import load_pipeline
 
 DEFAULTS = {"pack": "healthcare", "line": "pstn-g711u", "pipeline": "cpu", "model": "qwen2.5-coder-0.5b"}
@@ -24,6 +24,7 @@ def top_choices() -> Choice:
     Raises:
         UsageError: the user's `models.yaml` is wrong.
     """
+    user_models()  # what is wrong there is wrong with every pipeline: none would be left
     packs = _loaded(paths.known_names("packs"), lambda name: {"id": name, "title": _pack_file(name).title})
     lines = _loaded(paths.known_names("audio_profiles"), lambda name: {"id": name, "title": load_profile(name).title})
     pipelines = _loaded(paths.known_names("pipelines"), _pipeline)

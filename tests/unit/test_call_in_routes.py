@@ -27,6 +27,7 @@ CALLS = "/api/call-in/calls"
 ID = "0123456789abcdef-one"
 HERE = {"host": "127.0.0.1"}
 """The test client gives websockets another name than its base address."""
+JSON = {"content-type": "application/json"}
 WORKER = """
 import json, os, sys
 order = json.loads(sys.stdin.readline())
@@ -204,6 +205,12 @@ def test_a_body_that_is_no_json_is_refused(server: Server, body: bytes) -> None:
     assert "JSON" in server.refused_body(400, body)
 
 
+def test_a_field_named_by_half_a_surrogate_pair_is_refused(server: Server) -> None:
+    answer = server.client.post(CALLS, content=json.dumps(server.order(**{"\ud800": 1})), headers=JSON)
+    assert answer.status_code in (400, 422)
+    assert server.calls.get(ID) is None
+
+
 @pytest.mark.parametrize("body", ["[]", "null", '"call"', "NaN"])
 def test_a_body_that_is_no_order_is_refused(server: Server, body: str) -> None:
     server.refused_body(422, body)
@@ -243,6 +250,18 @@ def test_the_choices_are_what_is_known_here(server: Server) -> None:
     assert models["qwen2.5-coder-0.5b"] is False
     for kind, chosen in (("packs", "pack"), ("lines", "line"), ("pipelines", "pipeline")):
         assert told["defaults"][chosen] in {one["id"] for one in told[kind]}
+
+
+def test_a_wrong_file_of_models_is_told_and_does_not_just_leave_nothing_to_choose(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "models.yaml").write_text("models: 7\n", encoding="utf-8")
+    monkeypatch.setenv("CALLM_VOICE_HOME", str(home))
+    answer = server.client.get("/api/call-in/choices")
+    assert answer.status_code == 404
+    assert "models.yaml" in answer.json()["detail"]
 
 
 def test_the_caller_of_a_task_is_given_the_brief_and_no_gold(server: Server) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from callm_voice.bench.callspec import CallSpec
-from callm_voice.bench.person_calls import BusyError, Limits, OfferError, PersonCalls, SecondOfferError
+from callm_voice.bench.person_calls import BusyError, Limits, OfferError, PersonCall, PersonCalls, SecondOfferError
 from callm_voice.core.errors import CallmError, SetupError, UsageError
 
 pytestmark = pytest.mark.unit
@@ -181,3 +184,65 @@ async def test_the_end_of_the_server_hangs_every_call_up(tmp_path: Path) -> None
     assert held.running == []
     found = [held.get("one"), held.get("two")]
     assert [call.folder for call in found if call] == [tmp_path / "one/calls/t1", tmp_path / "two/calls/t1"]
+
+
+async def test_a_process_that_cannot_be_started_is_told_of_and_takes_no_place(tmp_path: Path) -> None:
+    held = PersonCalls(command=(str(tmp_path / "no such program"),), max_calls=1)
+    for _ in range(2):
+        found = await refused(held, tmp_path)
+        assert isinstance(found, SetupError)
+        assert "cannot be started: No such file or directory" in found.message
+    assert held.running == []
+    assert not held._tasks
+
+
+async def test_a_machine_without_room_for_a_file_refuses_calls_and_takes_them_again_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = calls(OPENS + DONE, max_calls=1)
+    with monkeypatch.context() as full:
+        full.setattr(tempfile, "TemporaryFile", _no_room)
+        async with asyncio.timeout(LIMIT_S):
+            found = await refused(held, tmp_path)
+    assert "No space left" in found.message
+    assert await held.start("one", spec(tmp_path), "offer") == "sdp of offer"
+    assert "done" in (await told(held))[-1]
+
+
+def _no_room() -> Any:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("nonsense", ['{"done": 1}', '{"open": "long"}', '{"event": 7}'])
+async def test_a_worker_whose_message_lacks_what_belongs_to_it_is_ended(tmp_path: Path, nonsense: str) -> None:
+    held = calls(ANSWERS + f"print('{nonsense}', flush=True)\n" + WAITS)
+    await held.start("one", spec(tmp_path), "offer")
+    assert "makes no sense" in (await told(held))[-1]["error"]
+
+
+async def test_hanging_up_while_a_call_that_took_too_long_is_ended_does_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both at once: its time is over, and the process that was killed is not gone yet."""
+    ending, ended = asyncio.Event(), asyncio.Event()
+    end = PersonCalls._end
+
+    async def slowly(self: PersonCalls, call: PersonCall, stderr: Any) -> None:
+        ending.set()
+        await ended.wait()
+        await end(self, call, stderr)
+
+    monkeypatch.setattr(PersonCalls, "_end", slowly)
+    held = calls(OPENS + HANGS, limits=Limits(finish_s=0.2))
+    await held.start("one", spec(tmp_path), "offer")
+    await opened(held)
+    call = held.get("one")
+    assert call is not None
+    call._within(0.0)
+    async with asyncio.timeout(LIMIT_S):
+        await ending.wait()
+    assert held.hang_up("one", "the caller hung up")
+    ended.set()
+    assert [m["error"] for m in await told(held) if "error" in m] == [
+        "the call or its writing took too long; the call was ended"
+    ]
