@@ -89,7 +89,9 @@ class TwilioLeg:
     def pull(self) -> Frame | None:
         frame, marks = self._stream.play()
         self._send(marks)
-        if self._leaving_ms is not None and (frame is None or self._now_ms - self._leaving_ms > PLAY_OUT_MS):
+        if self._leaving_ms is not None and (
+            not (frame is not None or self._stream.queued_ms) or self._now_ms - self._leaving_ms > PLAY_OUT_MS
+        ):
             self._leaving_ms = None
             self._on_hang_up("the agent closed the stream")
         return frame

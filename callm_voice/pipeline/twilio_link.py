@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from callm_voice.core.errors import CallmError, EngineError, MissingDependencyError
-from callm_voice.llm.secrets import safe_url
+from callm_voice.llm.secrets import redact, safe_url
 from callm_voice.pipeline.twilio_messages import BadMessage
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class TwilioLink:
         """
         try:
             from websockets.asyncio.client import connect
-            from websockets.exceptions import InvalidHandshake, InvalidURI
+            from websockets.exceptions import WebSocketException
         except ModuleNotFoundError as error:
             raise MissingDependencyError("websockets", "live") from error
         options: dict[str, Any] = {} if not is_loopback(self._url) else {"proxy": None}
@@ -79,9 +79,10 @@ class TwilioLink:
             )
         except TimeoutError as error:
             raise agent_error(f"{self._shown}: no answer within {CONNECT_LIMIT_S:g} s") from error
-        except (OSError, InvalidHandshake, InvalidURI, ValueError) as error:
+        # ImportError: the environment names a SOCKS proxy, and the package for it is not there.
+        except (OSError, WebSocketException, ValueError, ImportError) as error:
             raise agent_error(
-                f"{self._shown}: cannot be reached: {one_line(error)}", "is the agent running at that address?"
+                f"{self._shown}: cannot be reached: {self._said(error)}", "is the agent running at that address?"
             ) from error
         self._tasks = [
             asyncio.create_task(self._read(self._socket), name="twilio-read"),
@@ -135,9 +136,13 @@ class TwilioLink:
             self._end(agent_error(f"{self._shown}: the agent sent what is no message of a media stream: {error}"))
             await socket.close(NOT_A_MESSAGE, str(error).encode("ascii", "replace").decode()[:120])
         except ConnectionClosedError as error:
-            self._end(agent_error(f"{self._shown}: the connection broke: {one_line(error)}"))
+            self._end(agent_error(f"{self._shown}: the connection broke: {self._said(error)}"))
         else:
             self._end(None)
+
+    def _said(self, error: BaseException) -> str:
+        """What a library says, without what is secret in the address: it may repeat it."""
+        return one_line(redact(str(error).replace(self._url, self._shown), ())) or type(error).__name__
 
     def _end(self, error: CallmError | None) -> None:
         if not self._over:
@@ -154,6 +159,7 @@ def is_loopback(url: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def one_line(error: BaseException) -> str:
-    """What a library says, on one line."""
-    return " ".join(str(error).split())[:200] or type(error).__name__
+def one_line(text: str) -> str:
+    """The beginning of what somebody else said, without control characters: it is shown on a terminal."""
+    shown = "".join(char if char.isprintable() else " " for char in text[:800])
+    return " ".join(shown.split())[:200]

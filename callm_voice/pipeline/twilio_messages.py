@@ -134,7 +134,7 @@ def pack(message: Message) -> str:
             body = _with_ids("stop", message, stop=ids)
         case _:
             raise TypeError(f"{type(message).__name__} is not sent")
-    return json.dumps(body, ensure_ascii=False)
+    return json.dumps(body)  # in ASCII: an agent may name a mark by half a surrogate pair, and gets that back
 
 
 def parse(text: str | bytes) -> Message:
@@ -184,7 +184,7 @@ def _started(body: dict[str, Any]) -> Message:
     given = _part(about, "mediaFormat")
     wanted = {"encoding": MEDIA_ENCODING, "sampleRate": MEDIA_RATE_HZ, "channels": 1}
     if given != wanted:
-        raise BadMessage(f"start.mediaFormat: expected {json.dumps(wanted)}, got {_shown(json.dumps(given))}")
+        raise BadMessage(f"start.mediaFormat: expected {json.dumps(wanted)}, got {_shown_json(given)}")
     parameters = about.get("customParameters", {})
     if not isinstance(parameters, dict) or not all(isinstance(value, str) for value in parameters.values()):
         raise BadMessage("start.customParameters: expected an object of texts")
@@ -255,7 +255,7 @@ def _part(body: dict[str, Any], key: str) -> dict[str, Any]:
 def _text(body: dict[str, Any], key: str, where: str) -> str:
     value = body.get(key)
     if not isinstance(value, str):
-        raise BadMessage(f"{where}: {key}: expected text, got {_shown(json.dumps(value))}")
+        raise BadMessage(f"{where}: {key}: expected text, got {_shown_json(value)}")
     return value
 
 
@@ -264,7 +264,15 @@ def _number(body: dict[str, Any], key: str, where: str) -> int:
     # As long as a 64-bit number may be; isascii: int() would take digits of other scripts too.
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 19:
         return int(value)
-    raise BadMessage(f"{where}: {key}: expected a whole number as text, got {_shown(json.dumps(value))}")
+    raise BadMessage(f"{where}: {key}: expected a whole number as text, got {_shown_json(value)}")
+
+
+def _shown_json(value: Any) -> str:
+    """The same of what JSON meant. It can be nested so deep that it was only just read."""
+    try:
+        return _shown(json.dumps(value))
+    except RecursionError:
+        return "something nested too deeply"
 
 
 def _shown(text: str) -> str:

@@ -129,6 +129,18 @@ async def test_an_agent_that_closes_the_stream_hangs_up_after_its_last_word() ->
         assert len(heard) == 20, "all that it had said was played"
 
 
+async def test_less_than_a_packet_at_the_end_of_the_stream_is_played_too() -> None:
+    async def agent(at: Connection) -> None:
+        await at.began()
+        await at.say(410)
+
+    async with called(agent) as call:
+        heard = await call.tick_until(call.over.is_set)
+        assert call.hung_up is not None
+        assert len(heard) == 21
+        assert heard[-1][:80].any()
+
+
 BROKEN = {path.stem: path.read_text("utf-8") for path in sorted(GOLDEN.glob("media*_invalid.json"))}
 
 
@@ -184,6 +196,34 @@ async def test_a_connection_that_is_cut_is_no_hang_up() -> None:
         assert "the connection broke" in call.error.message
 
 
+async def test_what_an_agent_says_as_it_leaves_reaches_no_terminal_as_a_command() -> None:
+    async def agent(at: Connection) -> None:
+        await at.began()
+        await at.socket.close(1011, "\x1b[2J\x1b]0;owned\x07 gone")
+
+    async with called(agent) as call:
+        await call.tick_until(call.over.is_set)
+        assert call.error is not None
+        assert "gone" in call.error.message
+        assert call.error.message.isprintable()
+
+
+async def test_a_mark_by_half_a_surrogate_pair_comes_back_and_the_call_goes_on() -> None:
+    names: list[str] = []
+
+    async def agent(at: Connection) -> None:
+        await at.began()
+        for name in ("\\ud83d", "next"):
+            mark = '{"event": "mark", "streamSid": "' + at.stream_sid + '", "mark": {"name": "' + name + '"}}'
+            await at.socket.send(mark)
+            names.append((await at.until("mark"))["mark"]["name"])
+
+    async with called(agent) as call:
+        await call.tick_until(call.over.is_set)
+        assert call.error is None
+    assert names == ["\ud83d", "next"]
+
+
 async def test_an_agent_that_reads_nothing_is_given_up_and_memory_stays_bounded() -> None:
     async def agent(at: Connection) -> None:
         at.socket.transport.pause_reading()
@@ -210,6 +250,31 @@ async def test_an_agent_that_is_not_there_is_told_before_the_line_opens() -> Non
     await call.leg.aclose()
     assert f"ws://127.0.0.1:{port}/media: cannot be reached" in refused.value.message
     assert "is the agent running" in refused.value.hint
+    assert "s3cret" not in refused.value.one_line()
+
+
+@pytest.mark.parametrize(
+    ("url", "proxy"),
+    [
+        ("ws://s3cret@192.0.2.1/media", None),
+        ("ws://agent.example/media?key=s3cret", "http://me@127.0.0.1:9"),
+        ("ws://agent.example/media?key=s3cret", "gopher://me:s3cret@127.0.0.1:9"),
+        ("ws://agent.example/media?key=s3cret", "socks5://127.0.0.1:9"),
+        ("ws://agent..example/media?key=s3cret", None),
+    ],
+)
+async def test_an_address_or_a_proxy_that_cannot_be_meant_is_told_without_what_is_secret(
+    url: str, proxy: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "socks_proxy", "ws_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    if proxy is not None:
+        monkeypatch.setenv("all_proxy", proxy)
+        monkeypatch.setenv("http_proxy", proxy)
+    call = Call(url)
+    with pytest.raises(EngineError, match="cannot be reached") as refused:
+        await call.leg.start()
     assert "s3cret" not in refused.value.one_line()
 
 

@@ -90,3 +90,16 @@ def test_binary_and_bottomless_messages_are_refused() -> None:
         parse(json.dumps({"event": "mark", "streamSid": "MZ1", "mark": {"name": "x" * (MAX_NAME_CHARS + 1)}}))
     with pytest.raises(BadMessage, match="whole number"):
         parse('{"event": "mark", "streamSid": "MZ1", "sequenceNumber": "٣", "mark": {"name": "x"}}')
+
+
+def test_half_a_surrogate_pair_goes_back_as_it_came() -> None:
+    """A mark's name is the agent's; a websocket sends UTF-8 alone, which has no code for it."""
+    text = '{"event": "mark", "streamSid": "MZ1", "mark": {"name": "\\ud83d"}}'
+    sent = pack(parse(text))
+    assert parse(sent.encode("utf-8").decode("utf-8")) == Mark("MZ1", "\ud83d")
+
+
+def test_a_message_that_is_just_not_too_deep_to_be_read_is_refused_too() -> None:
+    for depth in range(1, 1200):
+        with pytest.raises(BadMessage):
+            parse('{"event": "clear", "streamSid": ' + "[" * depth + "]" * depth + "}")

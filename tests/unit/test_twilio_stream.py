@@ -10,7 +10,7 @@ import pytest
 from callm_voice.audio.codec_pcm import G711
 from callm_voice.core.errors import UsageError
 from callm_voice.pipeline.twilio_leg import make_ids
-from callm_voice.pipeline.twilio_link import is_loopback
+from callm_voice.pipeline.twilio_link import is_loopback, one_line
 from callm_voice.pipeline.twilio_messages import BadMessage, Clear, Mark, Media, Start, Stop, pack, parse
 from callm_voice.pipeline.twilio_stream import (
     MAX_AHEAD_S,
@@ -177,3 +177,8 @@ def test_no_proxy_is_asked_for_an_agent_on_this_machine() -> None:
     for url in ("ws://127.0.0.1/", "ws://[::1]:8/", "ws://localhost/", "ws://agent.localhost:1/"):
         assert is_loopback(url)
     assert not is_loopback("ws://a.b/")
+
+
+def test_what_others_say_is_shown_on_one_line_without_control_characters() -> None:
+    assert one_line("a\x1b[2Jb\r\nc\u2028d\x9be") == "a [2Jb c d e"
+    assert len(one_line("x" * 1000)) == 200
