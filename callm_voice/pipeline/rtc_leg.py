@@ -16,7 +16,7 @@ import httpx
 from callm_voice.core.clock import Clock
 from callm_voice.core.errors import CallmError
 from callm_voice.line.leg import Frame
-from callm_voice.llm.secrets import safe_url
+from callm_voice.llm.secrets import redact, safe_url
 from callm_voice.pipeline.rtc_peer import CLOSED_BY_OTHER_END, RtcPeer
 from callm_voice.pipeline.rtc_sdp import MAX_SDP_BYTES, RtcError, plain
 from callm_voice.pipeline.twilio_link import is_loopback
@@ -135,8 +135,9 @@ class RtcLeg:
                 return await self._post(client)
         except (TimeoutError, httpx.TimeoutException) as error:
             raise RtcError(f"{self._shown}: no answer to the offer within {ANSWER_LIMIT_S:g} s") from error
-        except httpx.HTTPError as error:
-            why = plain(str(error), _ERROR_TEXT_CHARS) or type(error).__name__
+        # InvalidURL, ValueError: the address, or the environment's proxy, cannot be meant. ImportError: a SOCKS proxy.
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, ImportError) as error:
+            why = plain(redact(str(error), ()), _ERROR_TEXT_CHARS) or type(error).__name__
             raise RtcError(f"{self._shown}: {why}", hint="is the agent running at that address?") from error
 
     async def _post(self, client: httpx.AsyncClient) -> str:
@@ -179,7 +180,7 @@ def _sdp_of(body: bytes, shown: str) -> str:
     expected = 'expected JSON {"sdp": "…", "type": "answer"}'
     try:
         answer = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RtcError(f"{shown}: the answer is not JSON; {expected}") from error
     if not isinstance(answer, dict) or not isinstance(answer.get("sdp"), str) or answer.get("type") != "answer":
         raise RtcError(f"{shown}: {expected}, found {type(answer).__name__} without them")
