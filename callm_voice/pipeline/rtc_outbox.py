@@ -64,9 +64,10 @@ class Outbox:
     async def _run(self) -> None:
         while True:
             while self._waiting:
-                leaves_s, packet = self._waiting.popleft()
+                leaves_s, packet = self._waiting[0]
                 if leaves_s > self._clock.now_s():
                     await self._clock.sleep_until(leaves_s)
+                self._waiting.popleft()  # not before: until it leaves, `due` has to see when it should
                 self._left += 1
                 await self._send(packet)
             self._wake.clear()

@@ -1,8 +1,9 @@
 """What we use of aiortc's inside: the one place that knows it.
 
 aiortc gives media to tracks only. The packets themselves pass two methods of its DTLS transport as plain RTP bytes:
-`_send_rtp` encrypts and sends them, `_handle_rtp_data` is called with those that came, decrypted. A third private thing
-is the list of addresses that its ICE agent opens ports on. `tests/realtime/test_rtc_peer.py` fails if any of it moves.
+`_send_rtp` encrypts and sends them, `_handle_rtp_data` is called with those that came, decrypted. Two more private
+names: `_connection`, the ICE agent, which is told on which addresses to open ports, and the sender's `_ssrc`.
+`tests/realtime/test_rtc_peer.py` fails if any of it moves.
 """
 
 from __future__ import annotations
