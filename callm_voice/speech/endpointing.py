@@ -227,7 +227,7 @@ class Endpointer:
             turn.resume()
         if t_ms - turn.speech_ms >= self._settings.max_turn_ms:
             return [*events, self._end(turn, t_ms, "max_turn")]
-        if speech:
+        if speech or heard:  # the average of the last frames is late: who speaks again in this one is not cut off
             return events
         return events + self._silent(turn, t_ms)
 

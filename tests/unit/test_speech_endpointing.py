@@ -185,6 +185,21 @@ def test_one_speech_frame_in_the_silence_does_not_hold_the_turn_open_when_smooth
     assert ended.t_ms == 1100
 
 
+@pytest.mark.parametrize("resumed_ms", [500, 520, 540])
+def test_who_speaks_again_before_the_silence_is_over_is_not_cut_off_though_the_average_is_late(resumed_ms: int) -> None:
+    """Five frames are averaged: at 560 ms of silence the one to three that are speech again do not reach 0.7."""
+    made = frames((200, 0), (400, 1), (resumed_ms, 0), (600, 1), (800, 0))
+    events = run(made, smooth_frames=5, threshold=0.7, silence_ms=560)
+    (ended,) = only(events, ep.TurnEnded)
+    assert ended.last_speech_ms == 200 + 400 + resumed_ms + 600
+
+
+def test_an_answer_that_the_turn_is_complete_does_not_end_it_in_a_frame_of_speech() -> None:
+    made = frames((200, 0), (400, 1), (200, 0), (400, 1), (2400, 0))
+    events = run_smart(made, {40: (1, True)}, smooth_frames=5, threshold=0.7)
+    assert [event.last_speech_ms for event in only(events, ep.TurnEnded)] == [1200]
+
+
 def test_one_silent_frame_in_the_speech_does_not_restart_the_start_when_smoothed() -> None:
     made = frames((200, 0), (60, 1), (20, 0), (200, 1), (1000, 0))
     (started,) = only(run(made, smooth_frames=5, start_ms=100), ep.SpeechStarted)
