@@ -87,6 +87,33 @@ def test_a_person_calls_speaks_presses_a_key_hangs_up_and_finds_the_call(
     assert "caller person" in page.inner_text("main")
 
 
+SLOW_PERMISSION = """() => {
+  window.asked = [];
+  const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+  navigator.mediaDevices.getUserMedia = (wanted) => new Promise((resolve) => {
+    window.asked.push(() => ask(wanted).then((stream) => { window.stream = stream; resolve(stream); }));
+  });
+}"""
+
+
+def test_who_hangs_up_before_the_microphone_is_allowed_is_not_listened_to(
+    telephone: tuple[Page, list[str]], server: Served
+) -> None:
+    page, errors = telephone
+    page.evaluate(SLOW_PERMISSION)
+    choose(page, pipeline="scripted", model="oracle", task="C5-H1")
+    page.click("#call")
+    page.wait_for_function("() => window.asked.length === 1")
+    page.click("#hang-up")
+    page.wait_for_selector("#call:not([disabled])")
+    page.evaluate("() => { window.asked[0](); }")
+    page.wait_for_function("() => window.stream && window.stream.getTracks().every((t) => t.readyState === 'ended')")
+    assert page.inner_text("#state") == "not connected"
+    assert not page.is_visible("#trouble")
+    assert errors == []
+    assert not server.live.settings.run.exists()
+
+
 def test_without_a_task_nothing_is_expected_and_the_oracle_cannot_be_called(
     telephone: tuple[Page, list[str]], server: Served
 ) -> None:

@@ -11,12 +11,17 @@
       this.stream = null;
       this.context = null;
       this.meters = {};
+      this.closed = false;
     }
 
-    // The offer, after the person has allowed the microphone.
+    // The offer, after the person has allowed the microphone; empty: they have hung up meanwhile.
     async offer(sound) {
       if (!navigator.mediaDevices) throw new Error("this page has no microphone: open it over https, or on 127.0.0.1");
       this.stream = await navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: true, channelCount: 1 } });
+      if (this.closed) {
+        this.close();
+        return "";
+      }
       this.context = new AudioContext();
       this.meters.out = this.meter(this.stream);
       const connection = this.connection = new RTCPeerConnection();
@@ -76,6 +81,7 @@
     }
 
     close() {
+      this.closed = true;
       if (this.connection) this.connection.close();
       if (this.stream) for (const track of this.stream.getTracks()) track.stop();
       if (this.context) this.context.close();

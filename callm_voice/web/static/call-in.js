@@ -96,7 +96,8 @@
       await mine.phone.accept(told.sdp);
       follow(mine);
     } catch (error) {
-      end(mine, error.name === "NotAllowedError" ? "the microphone was not allowed" : error.message);
+      const why = error.name === "NotAllowedError" ? "the microphone was not allowed" : error.message;
+      end(mine, mine.over ? "" : why);
     }
   }
 
