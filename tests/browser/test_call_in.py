@@ -71,7 +71,7 @@ def test_a_person_calls_speaks_presses_a_key_hangs_up_and_finds_the_call(
         level_reaches(page, -40)
         heard(page, "someone speaks")
         page.wait_for_function(
-            "[...document.querySelectorAll('#latency td')].some((cell) => /^≈ \\d+$/.test(cell.textContent))"
+            "() => [...document.querySelectorAll('#latency td')].some((cell) => /^≈ \\d+$/.test(cell.textContent))"
         )
         page.click("[data-key='5']")
         heard(page, r"keypad: 5")
