@@ -71,7 +71,8 @@ main.run()
 
 def test_a_ctrl_c_that_meets_a_callback_of_the_interpreter_is_not_lost() -> None:
     """What is raised in a weak reference's callback is printed and forgotten; an import has such callbacks."""
-    done = subprocess.run([sys.executable, "-c", LOST_CTRL_C], capture_output=True, text=True, timeout=LIMIT_S)
+    with hearing_ctrl_c():
+        done = subprocess.run([sys.executable, "-c", LOST_CTRL_C], capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 130, done.stderr
     assert done.stderr.splitlines() == ["callm-voice: interrupted; what was unfinished is redone next time"]
 
