@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -51,4 +52,19 @@ def parse_agent(text: str) -> AgentUrl:
         raise UsageError(f"--agent: not a URL; {EXPECTED}") from error
     if parts.scheme not in _SCHEMES[kind] or not parts.hostname or parts.fragment:
         raise UsageError(f"--agent: found a URL of scheme {parts.scheme[:20] or 'none'!r}; {EXPECTED}")
+    if not _is_host(parts.hostname):
+        raise UsageError(f"--agent: {parts.hostname[:60]!r} is no machine's name or address; {EXPECTED}")
+    if kind == "twilio" and parts.username is not None and parts.password is None:
+        raise UsageError("--agent: a user without a password cannot be sent; expected ws://USER:PASSWORD@HOST/PATH")
     return AgentUrl(kind, url)
+
+
+def _is_host(host: str) -> bool:
+    """Whether it could be one: four numbers are an address, and DNS knows no empty and no overlong labels."""
+    try:
+        host.encode("idna")
+        if re.fullmatch(r"[0-9]+(\.[0-9]+){3}", host):
+            ipaddress.IPv4Address(host)
+    except ValueError:  # of both
+        return False
+    return True
