@@ -43,6 +43,7 @@ from callm_voice.pipeline.rtc_sdp import (
     check_sdp,
     choose,
     codecs_at,
+    with_direction,
     with_extras,
     without_names,
 )
@@ -148,7 +149,7 @@ class RtcPeer:
         self._once()
         self._prefer((audio.codec,))
         with mapped("the offer"):
-            await self._pc.setRemoteDescription(RTCSessionDescription(without_names(str(sdp)), "offer"))
+            await self._pc.setRemoteDescription(RTCSessionDescription(with_direction(without_names(str(sdp))), "offer"))
             await self._pc.setLocalDescription(await self._pc.createAnswer())
         answer = self._local_sdp()
         self._agree(audio)
@@ -163,7 +164,9 @@ class RtcPeer:
         session = check_sdp(sdp)
         audio = choose(session, self._wanted)
         with mapped("the answer"):
-            await self._pc.setRemoteDescription(RTCSessionDescription(without_names(str(sdp)), "answer"))
+            await self._pc.setRemoteDescription(
+                RTCSessionDescription(with_direction(without_names(str(sdp))), "answer")
+            )
         self._agree(audio)
 
     async def connected(self, limit_s: float) -> None:

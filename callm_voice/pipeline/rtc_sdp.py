@@ -26,6 +26,7 @@ EVENTS_PAYLOAD_TYPE = 101
 _CLOCK_HZ: dict[str, int] = {"pcmu": 8000, "pcma": 8000, "g722": 8000, "opus": 48_000}
 """Of the RTP timestamp; G.722's is 8000 though it has 16000 samples a second (RFC 3551 §4.5.2)."""
 _RATES_HZ: dict[str, tuple[int, ...]] = {"pcmu": (8000,), "pcma": (8000,), "g722": (16_000,), "opus": (8000, 16_000)}
+_DIRECTIONS = ("a=sendrecv", "a=sendonly", "a=recvonly", "a=inactive")
 _ODD = (ValueError, AssertionError, IndexError, KeyError, AttributeError, TypeError, StopIteration)
 """What aiortc's reader breaks with."""
 
@@ -82,7 +83,7 @@ def check_sdp(sdp: object) -> SessionDescription:
     if len(sdp) > MAX_SDP_BYTES:
         raise RtcError(f"the session description has {len(sdp)} characters; at most {MAX_SDP_BYTES} are read")
     try:
-        session = SessionDescription.parse(sdp)
+        session = SessionDescription.parse(with_direction(sdp))
     except _ODD as error:
         raise RtcError(f"not a session description (SDP): {type(error).__name__} {str(error)[:80]}".rstrip()) from error
     kinds = [media.kind for media in session.media]
@@ -133,6 +134,19 @@ def with_extras(sdp: str, *, clock_hz: int, events: int | None) -> str:
     while not lines[last - 1]:
         last -= 1
     return "\r\n".join([*lines[:last], *extras, *lines[last:]])
+
+
+def with_direction(sdp: str) -> str:
+    """The description of one stream with its direction, if it leaves that out: the session's, or both ways (RFC 8866
+    §6.7). aiortc reads it in the stream alone, and takes none for none."""
+    lines = sdp.splitlines()
+    at = next((n for n, line in enumerate(lines) if line.startswith("m=")), len(lines))
+    told = [line for line in lines if line in _DIRECTIONS]
+    if at == len(lines) or any(line in _DIRECTIONS for line in lines[at:]):
+        return sdp
+    while lines and not lines[-1]:
+        lines.pop()
+    return "\r\n".join([*lines, told[0] if told else "a=sendrecv", ""])
 
 
 def without_names(sdp: str) -> str:

@@ -12,6 +12,7 @@ from callm_voice.pipeline.rtc_sdp import (
     check_sdp,
     choose,
     codecs_at,
+    with_direction,
     with_extras,
     without_names,
 )
@@ -62,6 +63,21 @@ def test_our_description_tells_packet_time_and_events_and_is_read_back() -> None
     media = SessionDescription.parse(text).media[0]
     assert media.fmt == [0, 101]
     assert choose(check_sdp(text), ("pcmu",)) == AudioFormat("pcmu", 0, 101)
+
+
+@pytest.mark.parametrize(
+    ("told", "direction"),
+    [("", "sendrecv"), ("a=sendrecv\r\n", "sendrecv"), ("a=recvonly\r\n", "recvonly"), ("a=inactive\r\n", "inactive")],
+)
+def test_a_stream_without_a_direction_has_the_sessions_or_both(told: str, direction: str) -> None:
+    bare = audio_sdp().replace("a=sendrecv\r\n", "").replace("m=audio", f"{told}m=audio")
+    assert SessionDescription.parse(with_direction(bare)).media[0].direction == direction
+    assert with_direction(audio_sdp(direction="sendonly")) == audio_sdp(direction="sendonly")
+    if direction == "sendrecv":
+        assert check_sdp(bare).media[0].direction == direction
+    else:
+        with pytest.raises(RtcError, match="both ways"):
+            check_sdp(bare)
 
 
 def test_names_of_mdns_are_left_out_where_there_is_an_address() -> None:
