@@ -16,6 +16,8 @@ from callm_voice.web.streams import FINISH_S
 from callm_voice.web.tails import Heartbeat, Tail, ask, is_over
 
 State = Literal["opening", "running", "ending"]
+MAX_LINE_BYTES = 4 * 1024 * 1024
+"""An event is far shorter: what goes on for longer without an end of line is not kept."""
 FORGET_AFTER_S = 30.0
 """Nobody has looked for so long: the files are given back."""
 
@@ -146,8 +148,9 @@ class _Watched:
     def _take(self, block: bytes) -> None:
         *lines, self._rest = (self._rest + block).split(b"\n")
         for line in lines:
-            with suppress(ValueError, KeyError, TypeError):  # a line that is none of ours tells nothing
+            with suppress(ValueError, KeyError, TypeError, RecursionError):  # a line that is none of ours tells nothing
                 self._note(json.loads(line))
+        self._rest = self._rest[:MAX_LINE_BYTES]
 
     def _note(self, event: dict[str, Any]) -> None:
         kind = event["type"]

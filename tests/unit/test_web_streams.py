@@ -17,7 +17,7 @@ from support.live import ToldCall, told_call
 
 from callm_voice.core.clock import RealClock
 from callm_voice.core.events import from_jsonl
-from callm_voice.core.livefiles import LIVE_SOUND, SOUND_WANTED, live_dir
+from callm_voice.core.livefiles import LIVE_EVENTS, LIVE_SOUND, SOUND_WANTED, live_dir
 from callm_voice.web import tails
 from callm_voice.web.index import CallIndex, Entry, look_through
 from callm_voice.web.streams import Hearing, LostCallError, _Recording, event_lines, sound_blocks
@@ -215,6 +215,26 @@ async def test_the_list_says_where_a_running_call_is(tmp_path: Path, clock: Real
                 break
             await asyncio.sleep(0.05)
         assert await watch.running() == []
+    watch.close()
+
+
+async def test_a_line_that_is_no_event_costs_the_list_nothing(tmp_path: Path, clock: RealClock) -> None:
+    watch = Watch(CallIndex(tmp_path, clock), clock)
+    with told_call(tmp_path) as call:
+
+        async def seen(doing: str) -> bool:
+            for _ in range(600):
+                if any(running.doing == doing for running in await watch.running()):
+                    return True
+                await asyncio.sleep(0.05)
+            return False
+
+        call.open_line()
+        assert await seen("")
+        with (live_dir(call.work) / LIVE_EVENTS).open("ab") as file:
+            file.write(b"[" * 200_000 + b"\n" + b"\xff\n[1]\n")
+        call.say("hello")
+        assert await seen("caller speaks")
     watch.close()
 
 
