@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from rich.text import Text
 
 from callm_voice.report.text import plain
+
+_ORDINAL = re.compile(r"^([1-9]\d?)(?:st|nd|rd|th)$")
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,8 @@ class WordPiece:
 
 
 def compare_words(said: str, heard: str) -> list[WordPiece]:
-    """The two texts aligned by words; case and everything but letters and digits do not count."""
+    """The two texts aligned by words; case and everything but letters and digits do not count, and `30th` is `30`: a
+    day of a month is said as an ordinal, however it is written."""
     return align_words(plain(said).split(), plain(heard).split())
 
 
@@ -49,4 +53,4 @@ def misheard_text(said: str, heard: str) -> Text:
 
 def _key(word: str) -> str:
     letters = "".join(c for c in word.casefold() if c.isalnum())
-    return letters or word
+    return _ORDINAL.sub(r"\1", letters) or word

@@ -361,6 +361,13 @@ def test_case_and_punctuation_are_not_misheard() -> None:
     assert all(piece.same for piece in compare_words("It's 212-555-0133, OK?", "its 2125550133 ok"))
 
 
+@pytest.mark.parametrize(
+    ("heard", "same"), [("june 30th 1972", True), ("june 30, 1972", True), ("june 31st 1972", False)]
+)
+def test_a_day_that_was_written_as_an_ordinal_was_not_misheard(heard: str, same: bool) -> None:
+    assert all(piece.same for piece in compare_words("June 30, 1972.", heard)) is same
+
+
 def test_a_lost_word_and_an_invented_one_are_marked() -> None:
     assert misheard_text("please call me back", "call me back now").plain == "[-please-] call me back {+now+}"
 
