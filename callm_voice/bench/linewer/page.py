@@ -205,7 +205,13 @@ def _again() -> str:
         "callm-voice line wer --out runs/wer                    # all of it, on every core; stop it and go on at will\n"
         "callm-voice line wer --profiles pstn-g711u,worst --voices joe --limit 5 --out runs/wer-small\n"
         "cp runs/wer/results.json docs/wer-by-profile.json\n"
+        "gzip -9nc runs/wer/results.jsonl > docs/wer-by-profile.jsonl.gz\n"
         "python -m callm_voice.bench.linewer.page docs/wer-by-profile.json\n"
+        "```\n\n"
+        "What was heard in each listening stands in wer-by-profile.jsonl.gz. To go on from there, or to look at it:\n\n"
+        "```\n"
+        "mkdir -p runs/wer && gzip -dc docs/wer-by-profile.jsonl.gz > runs/wer/results.jsonl\n"
+        "callm-voice line wer --out runs/wer\n"
         "```\n\n"
         "A larger model, with a GPU: `--models hub:large-v3 --device cuda`, or the folder of one in CTranslate2's form."
     )
