@@ -81,10 +81,8 @@ def test_a_date_of_birth_and_a_phone_number_arrive_exactly(
     born = heard(whisper, over_the_line(voice, "My date of birth is June 30, 1972."))
     assert "June 30" in born
     assert "1972" in born
-    # Three renderings: the last bits of a voice and a recogniser are the processor's, and on one of them Whisper leaves
-    # the first rendering in the middle of the number.
-    texts = [heard(whisper, over_the_line(voice, "My phone number is 212-555-0133.", seed=seed)) for seed in (1, 2, 3)]
-    assert sum(digits_of(text) == "2125550133" for text in texts) >= 2, texts
+    phone = heard(whisper, over_the_line(voice, "My phone number is 212-555-0133."))
+    assert digits_of(phone) == "2125550133"
 
 
 def test_money_and_times_arrive_in_the_callers_voice(caller: TtsEngine, whisper: SttEngine) -> None:
