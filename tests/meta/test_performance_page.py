@@ -14,9 +14,9 @@ pytestmark = pytest.mark.meta
 
 ROOT = Path(__file__).parents[2]
 NAMES = {
-    "fast_speedup_stub", "fast_speedup_cpu", "fast_model_share", "pace_v2v_delta_ms", "ttft_probe_error_ms_p95",
-    "v2v_probe_error_ms_p95", "harness_overhead_ms_p95", "baseline_v2v_ratio", "concurrent_real_calls",
-    "rss_mb_per_extra_call", "line_worst_cpu_share", "run_workers_scaling",
+    "fast_speedup_stub", "fast_speedup_cpu", "fast_model_share", "pace_v2v_delta_ms", "pace_v2v_turn_delta_ms",
+    "ttft_probe_error_ms_p95", "v2v_probe_error_ms_p95", "harness_overhead_ms_p95", "baseline_v2v_ratio",
+    "concurrent_real_calls", "rss_mb_per_extra_call", "line_worst_cpu_share", "run_workers_scaling",
     "site_1000_calls_s", "site_largest_page_kb",
 }  # fmt: skip
 

@@ -55,7 +55,7 @@ def steps(calls: PaceCalls) -> list[tuple[tuple[str, ...], Callable[[], dict[str
         (("fast_speedup_stub",), fast_speedup_stub),
         (("fast_speedup_cpu", "fast_model_share"), partial(fast_speedup_cpu, calls)),
         (("baseline_v2v_ratio",), baseline_v2v_ratio),
-        (("pace_v2v_delta_ms",), partial(pace_v2v_delta, calls)),
+        (("pace_v2v_delta_ms", "pace_v2v_turn_delta_ms"), partial(pace_v2v_delta, calls)),
         (("harness_overhead_ms_p95",), partial(harness_overhead, calls)),
         (("concurrent_real_calls", "rss_mb_per_extra_call"), concurrent_real_calls),
         (("run_workers_scaling",), run_workers_scaling),
