@@ -60,7 +60,7 @@ async def phone() -> AsyncIterator[Phone]:
     held.clock.close()
     left = asyncio.all_tasks() - tasks - {asyncio.current_task()}
     if left:  # the server's own, whose client has just gone
-        _, left = await asyncio.wait(left, timeout=LIMIT_S)
+        _, left = await asyncio.wait(left, timeout=2)
     assert not left, f"tasks were left running: {left}"
 
 
