@@ -14,11 +14,14 @@ import pytest
 from support.cli import Ran, callm, command, hearing_ctrl_c
 from support.llm_servers import DONE, ROLE, STOP, Exchange, delta, raw_server
 
+from callm_voice.bench.profile.plan import Step
+from callm_voice.bench.profile.prompts import PromptMaker
 from callm_voice.bench.profile.run import ProfilePlan, measure_profile
 from callm_voice.core.clock import RealClock
 from callm_voice.core.errors import ModelStatusError
 from callm_voice.core.latency_profile import LatencyProfile, Measurement
 from callm_voice.llm.spec import NamedSpec, OpenAiSpec
+from callm_voice.llm.types import ChatRequest
 
 pytestmark = pytest.mark.conversation
 ORACLE = "oracle?ttft_ms=60&tokens_per_s=1000"
@@ -197,26 +200,28 @@ async def test_a_model_that_thinks_gets_room_for_it(tmp_path: Path) -> None:
     assert all(m.first_reasoning_ms is not None for m in found.measurements)
 
 
-async def test_simultaneous_requests_are_in_flight_together(tmp_path: Path) -> None:
-    """The server holds the answers of a level of two back until both have come."""
-    waiting: list[Exchange] = []
-    both = asyncio.Event()
-    most = 0
+async def test_simultaneous_requests_are_in_flight_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server answers none of a step's requests before all of them have come."""
+    expected, came, all_came = 0, 0, asyncio.Event()
+    real_requests = Step.requests
+
+    def requests(step: Step, maker: PromptMaker) -> list[ChatRequest]:
+        nonlocal expected, came, all_came
+        made = real_requests(step, maker)
+        expected, came, all_came = len(made), 0, asyncio.Event()
+        return made
 
     async def together(exchange: Exchange) -> None:
-        nonlocal most
-        messages = exchange.body["messages"]
-        if len(messages) == 4:  # a warm turn
-            waiting.append(exchange)
-            most = max(most, len(waiting))
-            if len(waiting) == 2:
-                both.set()
-            await asyncio.wait({asyncio.create_task(both.wait())}, timeout=0.05)
-            waiting.remove(exchange)
-            both.clear()
+        nonlocal came
+        came += 1
+        if came >= expected:  # more: what the next step has read before its own requests
+            all_came.set()
+        async with asyncio.timeout(20):
+            await all_came.wait()
         await exchange.stream(ROLE, *WORDS, STOP, DONE)
 
+    monkeypatch.setattr(Step, "requests", requests)
     async with raw_server(together) as server:
         found = await profiled(server.base_url, tmp_path, [])
-    assert most == 2
+    assert found.summary.errors == {}
     assert [level.figures.ttft.n for level in found.summary.levels] == [2, 4]

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import httpx
+import httpx2
 import pytest
 from mcp import types
 from mcp.client.session import ClientSession
@@ -70,9 +71,21 @@ async def mcp_session(url: str, changed: asyncio.Event | None = None) -> AsyncIt
         if changed is not None and "ToolListChanged" in repr(message):
             changed.set()
 
-    async with streamable_http_client(url) as streams, ClientSession(streams[0], streams[1], message_handler=told) as s:
-        await s.initialize()
-        yield s
+    listening = asyncio.Event()
+
+    async def answered(response: httpx2.Response) -> None:
+        if response.request.method == "GET":  # the stream that the client opens beside its first request
+            listening.set()
+
+    async with (
+        httpx2.AsyncClient(timeout=60, event_hooks={"response": [answered]}) as http,
+        streamable_http_client(url, http_client=http) as streams,
+        ClientSession(streams[0], streams[1], message_handler=told) as session,
+    ):
+        await session.initialize()
+        async with asyncio.timeout(LIMIT_S):  # what is told before the client listens is lost
+            await listening.wait()
+        yield session
 
 
 async def test_plain_http_lists_prompts_and_runs_tools(pack: Pack, database: CallDatabase) -> None:
@@ -96,7 +109,6 @@ async def test_mcp_lists_runs_and_tells_of_the_new_list_after_a_handoff(pack: Pa
     async with serving(pack, database) as server, mcp_session(server.mcp_url, changed) as session:
         names = [tool.name for tool in (await session.list_tools()).tools]
         assert names == [schema["function"]["name"] for schema in pack.role("router").tool_schemas]
-        await asyncio.sleep(0.2)  # the client opens its listening stream beside its first request
         result = await session.call_tool("transfer_to_identity", {})
         assert isinstance(result.content[0], types.TextContent)
         assert json.loads(result.content[0].text) == {"success": True, "role": "identity"}
@@ -122,7 +134,6 @@ async def test_a_handoff_over_http_is_told_over_mcp_and_both_write_one_trace(
     changed = asyncio.Event()
     async with serving(pack, database) as server, mcp_session(server.mcp_url, changed) as session:
         await session.list_tools()
-        await asyncio.sleep(0.2)
         async with httpx.AsyncClient() as client:
             await client.post(f"{server.url}/tools/transfer_to_identity", json={})
         async with asyncio.timeout(LIMIT_S):

@@ -9,7 +9,7 @@ import socket
 import struct
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -254,14 +254,18 @@ class _Public(threading.Thread):
     def _visit(self, call_id: str) -> None:
         what = self._draw.choice(["events", "sound"])
         patience, rude = self._draw.choice([1, 5, 40]), self._draw.random() < 0.5
-        with suppress(InvalidStatus, ConnectionClosed), opened(self._server, what, call_id) as connection:
-            self.visits += 1
-            for _ in range(patience):
-                connection.recv(timeout=60)
-                self.pieces += 1
-            if rude:
-                connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                connection.socket.close()
+        try:
+            with opened(self._server, what, call_id) as connection:
+                self.visits += 1
+                for _ in range(patience):
+                    connection.recv(timeout=60)
+                    self.pieces += 1
+                if rude:
+                    connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    connection.socket.close()
+        except ConnectionClosed as closed:
+            if closed.rcvd is None or closed.rcvd.code != 1000:  # anything but "the call is over"
+                raise
 
 
 def _all_came(public: list[_Public], times: int) -> None:

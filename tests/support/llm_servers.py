@@ -86,9 +86,14 @@ class RawServer:
 
 @asynccontextmanager
 async def raw_server(chat: Handler, *, models: Handler | None = None) -> AsyncIterator[RawServer]:
-    """Serve `POST .../chat/completions` with `chat` and everything else with `models` (default: an empty list)."""
+    """Serve `POST .../chat/completions` with `chat` and everything else with `models` (default: an empty list).
+
+    What a handler raises (but for a connection that the client closed) is raised at the end: the event loop would only
+    log it, and the client would see one more broken connection.
+    """
     server = RawServer()
     tasks: set[asyncio.Task[None]] = set()
+    failures: list[Exception] = []
 
     async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -108,6 +113,8 @@ async def raw_server(chat: Handler, *, models: Handler | None = None) -> AsyncIt
                     break
         except (ConnectionError, asyncio.CancelledError):
             pass
+        except Exception as error:  # noqa: BLE001 - raised below
+            failures.append(error)
         finally:
             tasks.discard(task)
             server.closed.set()
@@ -121,7 +128,9 @@ async def raw_server(chat: Handler, *, models: Handler | None = None) -> AsyncIt
         listener.close()
         for task in list(tasks):
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)  # cancelled, all of them
+    if failures:
+        raise failures[0]
 
 
 async def _read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int) -> Exchange | None:

@@ -62,7 +62,7 @@ Script = Callable[[Connection], Awaitable[None]]
 
 @asynccontextmanager
 async def media_agent(script: Script) -> AsyncIterator[str]:
-    """Runs while the block does; yields its URL. What the script raises (but for a closed socket) is raised here."""
+    """Runs while the block does; yields its URL. What the script raises is raised here at the end."""
     failures: list[Exception] = []
 
     async def answer(socket: ServerConnection) -> None:

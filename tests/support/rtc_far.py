@@ -67,7 +67,7 @@ class FarEnd:
     async def aclose(self) -> None:
         await self.connection.close()
         if self._reading is not None:
-            await asyncio.wait({self._reading})
+            await self._reading
 
     def _listen(self, track: MediaStreamTrack) -> None:
         self._reading = asyncio.create_task(self._read(track))

@@ -75,6 +75,8 @@ async def running(call: Call) -> AsyncIterator[Call]:
         call.line.stop()
         await call.clock.advance(0.1)
         await asyncio.wait([call.task], timeout=5)
+        assert call.task.done()
+        assert call.task.cancelled() or call.task.exception() is None
 
 
 async def test_tick_n_is_due_at_n_times_20_ms_and_none_is_missed() -> None:

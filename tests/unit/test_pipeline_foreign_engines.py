@@ -241,8 +241,16 @@ def test_closing_ends_a_request_that_runs() -> None:
 def test_closing_waits_for_what_computes_in_a_thread() -> None:
     """Native code that still runs when the interpreter ends would take the process down."""
     ears = recogniser("Scribe", trouble="work", timeout_s=60)
-    release = threading.Timer(1.0, RELEASE.set)
-    release.start()
+    close, waited = ears._host.close, []
+
+    def closing() -> None:
+        release = threading.Timer(1.0, RELEASE.set)  # it works on for a second after it is told to end
+        release.start()
+        close()
+        waited.append(RELEASE.is_set())
+        release.join()
+
+    ears._host.close = closing  # type: ignore[method-assign]
     assert "closed" in asked_and_closed(ears)
-    release.join()
+    assert waited == [True]
     assert not [t.name for t in threading.enumerate() if t.name == "service-job"]

@@ -129,13 +129,16 @@ from callm_voice.core.fastloop import FastClock, patch_time, run
 from callm_voice.core.clock import stopwatch
 wall, start, date = stopwatch(), time.monotonic(), time.time()
 seen = [start]
+def is_patched():
+    before_s, patched_s, after_s = clock.now_s(), time.monotonic(), clock.now_s()
+    return before_s <= patched_s <= after_s
 for _ in range(3):
     clock = FastClock(threads=1)
     patch_time(clock)
     seen.append(time.monotonic())
-    assert abs(time.monotonic() - clock.now_s()) < 0.05
+    assert is_patched()
     run(lambda: asyncio.sleep(3600), clock)
-    assert abs(time.monotonic() - clock.now_s()) < 0.05
+    assert is_patched()
     seen.append(time.monotonic())
     assert 3600 <= clock.unix_s() - date - wall() + 1 < 3602, "the date owes nothing to earlier calls"
     clock.close()
