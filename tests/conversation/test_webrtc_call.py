@@ -39,14 +39,16 @@ def call(url: str, folder: Path, *more: str, seconds: int = SECONDS) -> Ran:
 
 
 def called(mode: str, folder: Path, *more: str, seconds: int = SECONDS) -> Ran:
-    with bot("rtc_bot.py", mode, log=folder / "bot.log") as port:
+    exit_code = 9 if mode == "vanish" else 0
+    with bot("rtc_bot.py", mode, log=folder / "bot.log", exit_code=exit_code) as port:
         return call(f"webrtc:http://127.0.0.1:{port}/api/offer", folder, *more, seconds=seconds)
 
 
 def test_an_agent_that_answers_with_sound_is_heard_measured_and_scored(tmp_path: Path) -> None:
     ran = called("talk", tmp_path)
     record = ran.json
-    assert ran.code in (1, 3), ran.err  # it never uses a tool: a fail, or this machine was too late for a verdict
+    too_late = record["outcome"]["detail"].startswith("harness overload")  # this machine, for a verdict
+    assert ran.code == (3 if too_late else 1), ran.err  # it never uses a tool
     agent = record["engines"]["agent"]
     assert (agent["engine"], agent["counted"]) == ("webrtc", False)
     assert agent["model"] == record["config"]["agent"]

@@ -15,6 +15,7 @@ from support.parrot_server import parrot_server
 from callm_voice.bench.callspec import CallSpec
 from callm_voice.bench.person_calls import OfferError, PersonCalls
 from callm_voice.core.errors import UsageError
+from callm_voice.core.record import CallRecord
 from callm_voice.core.runfolder import GOLD_FILE, find_calls, load_record
 from callm_voice.pipeline.rtc_peer import CLOSED_BY_OTHER_END
 from callm_voice.report.score import load_calls, score_run
@@ -37,6 +38,12 @@ def spec(run_dir: Path, line: str = "pstn-g711u", task: str = "healthcare/C5-H1"
     return CallSpec(task=task, model=ORACLE, pipeline="scripted", line=line, caller="person", run_dir=run_dir)
 
 
+def overloaded(record: CallRecord) -> bool:
+    """Whether this machine was too busy for a verdict; no other fault of the harness is an end that a test expects."""
+    outcome = record.outcome
+    return outcome.invalid_kind == "harness" and outcome.detail.startswith("harness overload")
+
+
 async def test_a_person_is_heard_and_answered_and_the_call_is_written_and_judged(
     calls: PersonCalls, tmp_path: Path
 ) -> None:
@@ -55,8 +62,8 @@ async def test_a_person_is_heard_and_answered_and_the_call_is_written_and_judged
     assert str(folder) == done["folder"]
     record = load_record(folder)
     assert (record.config.caller, record.config.pace) == ("person", "real")
-    assert (record.outcome.end_reason, record.outcome.detail) == ("caller_hangup", "the caller hung up")
-    assert record.outcome.status in ("fail", "invalid")  # invalid: this machine was too busy, which the record says
+    assert record.outcome.end_reason == "caller_hangup"
+    assert (record.outcome.status, record.outcome.detail) == ("fail", "the caller hung up") or overloaded(record)
     assert record.engines["caller"].engine == "person"
     assert record.engines["caller"].work["packets_received"] > 0
     assert [turn.said for turn in record.transcript if turn.party == "caller"][:2] == ["", "[keypad: 5]"]
@@ -88,7 +95,7 @@ async def test_a_call_without_a_task_is_written_without_a_verdict(calls: PersonC
     record = load_record(folder)
     assert record.verdict is None
     assert (record.config.task, done["gates"]) == ("healthcare/no-task", None)
-    assert record.outcome.status in ("unscored", "invalid")  # invalid: as above
+    assert record.outcome.status == "unscored" or overloaded(record)
     assert not (folder / GOLD_FILE).exists()
     assert score_run(load_calls([tmp_path])).models == ()
 

@@ -16,8 +16,10 @@ END_LIMIT_S = 60
 
 
 @contextmanager
-def bot(script: str, *args: str, env: dict[str, str] | None = None, log: Path | None = None) -> Iterator[int]:
-    """Run `tests/support/SCRIPT`; its port. What it says on stderr goes to `log`."""
+def bot(
+    script: str, *args: str, env: dict[str, str] | None = None, log: Path | None = None, exit_code: int = 0
+) -> Iterator[int]:
+    """Run `tests/support/SCRIPT`; its port. What it says on stderr goes to `log`, and it must end with `exit_code`."""
     environment = {**os.environ, **(env or {})}
     with (log or Path(os.devnull)).open("wb") as errors:
         process = subprocess.Popen(
@@ -40,6 +42,8 @@ def bot(script: str, *args: str, env: dict[str, str] | None = None, log: Path | 
                 raise
             finally:
                 process.stdout.close()
+        said = log.read_text("utf-8", errors="replace") if log is not None else ""
+        assert process.returncode == exit_code, f"the bot ended with exit code {process.returncode}: {said}"
 
 
 @contextmanager

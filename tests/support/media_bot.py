@@ -4,7 +4,8 @@
 
 The script is a list of steps: {"say": MS}, {"mark": NAME}, {"wait": "speech"} (until the caller spoke and stopped),
 {"tool": NAME, "args": {...}} (over plain HTTP), {"pause": S}, {"send": TEXT}, {"cut": true}; at its end the stream is
-closed. It prints one JSON line with its port, and ends when its stdin ends.
+closed. It prints one JSON line with its port, and ends when its stdin ends: with exit code 1 if it could not read what
+it was sent or do a step, for any other reason than that the call was over.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 import httpx
 import numpy as np
 from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
 
 QUIET_MS = 400
 LOUD_CODES = 48
@@ -37,15 +39,13 @@ class Call:
         self._quiet_ms = 0
 
     async def run(self) -> None:
-        reading = asyncio.create_task(self._read())
-        try:
+        async with asyncio.TaskGroup() as group:  # what cannot be read ends the script too
+            reading = group.create_task(self._read())
             await self._began.wait()
             async with httpx.AsyncClient(trust_env=False) as client:
                 for step in self._steps:
                     await self._do(step, client)
-        finally:
             reading.cancel()
-            await asyncio.wait({reading})
 
     async def _read(self) -> None:
         async for text in self._socket:
@@ -91,19 +91,30 @@ class Call:
             self._socket.transport.abort()
 
 
-async def main(steps: list[dict[str, Any]]) -> None:
-    ended = asyncio.Event()
+async def main(steps: list[dict[str, Any]]) -> int:
+    ended, failed = asyncio.Event(), False
     loop = asyncio.get_running_loop()
+
+    async def answer(socket: ServerConnection) -> None:
+        nonlocal failed
+        try:
+            await Call(socket, steps).run()
+        except* ConnectionClosed:
+            pass
+        except* Exception:
+            failed = True
+            raise  # the server logs it
 
     def watch() -> None:
         sys.stdin.read()
         loop.call_soon_threadsafe(ended.set)
 
     threading.Thread(target=watch, daemon=True).start()
-    async with serve(lambda socket: Call(socket, steps).run(), "127.0.0.1", 0, compression=None) as server:
+    async with serve(answer, "127.0.0.1", 0, compression=None) as server:
         print(json.dumps({"port": next(iter(server.sockets)).getsockname()[1]}), flush=True)
         await ended.wait()
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    asyncio.run(main(json.loads(Path(sys.argv[1]).read_text("utf-8"))))
+    sys.exit(asyncio.run(main(json.loads(Path(sys.argv[1]).read_text("utf-8")))))
