@@ -68,7 +68,9 @@ class LiveTap:
         # A call is worth more than its watchers: where the files cannot be written, there is nothing to see.
         with contextlib.suppress(OSError):
             while not self._over.wait(LOOK_EVERY_S):
-                self._look()
+                # A watcher who saw no answer may take the empty folder away in between: another may ask again.
+                with contextlib.suppress(FileNotFoundError):
+                    self._look()
             self._look()
             if self._dir.is_dir():
                 (self._dir / OVER_FILE).touch()

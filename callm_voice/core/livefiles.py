@@ -2,7 +2,7 @@
 
 Whoever wants to watch makes `live/` in `tN.partial`, and in it `sound.wanted` to hear the call too. The call knows no
 watcher; it sees that the folder is there, and then appends to the files in it until it ends. The folder is never part
-of a finished call.
+of a finished call; where no call answers in it, the watcher removes it.
 
     tN.partial/live/               made by the watcher; everything else in it, but for the wish, by the call
         sound.wanted               made and removed by the watcher

@@ -81,12 +81,12 @@ class ReportBuilder:
         out = self._folder / str(self._number)
         try:
             self.error = await self._in_a_process(out)
-            links = {} if self.error else json.loads((out / LINKS_FILE).read_text(encoding="utf-8"))
+            links = {} if self.error else await self._clock.in_thread("read", _links, out)
         except OSError as error:
             self.error = f"the report could not be built: {error.strerror or error}"
         self._of = calls
         if self.error:
-            shutil.rmtree(out, ignore_errors=True)
+            await self._clock.in_thread("clean", shutil.rmtree, out, ignore_errors=True)
         else:
             before, self._built, self._links = self._built, out, links
             if before is not None:
@@ -114,3 +114,9 @@ class ReportBuilder:
         for path in self._folder.iterdir():
             if path not in kept:
                 shutil.rmtree(path, ignore_errors=True)
+
+
+def _links(out: Path) -> dict[str, str]:
+    """Call → its page: as long as the run is large."""
+    found: dict[str, str] = json.loads((out / LINKS_FILE).read_text(encoding="utf-8"))
+    return found

@@ -77,8 +77,8 @@ async def _send_all(socket: WebSocket, pieces: Pieces) -> Close:
             if stopped is not None:
                 return stopped
             await asyncio.sleep(0)  # a send that fits the buffer does not wait, and others want their turn
-    except LostCallError:
-        return 1011, "the call was lost"
+    except LostCallError as lost:
+        return 1011, str(lost) or "the call was lost"
     except (OSError, RuntimeError):  # what libsndfile and the disk say; soundfile's errors are RuntimeErrors
         return 1011, "the call's files cannot be read"
     return 1000, "the call is over"

@@ -1,32 +1,35 @@
-"""A call's events and its sound from the beginning to the end, whether it runs, ends meanwhile or is long over."""
+"""A call's events and its sound from the beginning to the end, whether it runs, ends meanwhile or is long over.
+
+All work on files is done in threads: the event loop, on which everybody else is served, waits for no disk.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, closing, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
-
-import soundfile
 
 from callm_voice.core.clock import RealClock
-from callm_voice.core.livefiles import CHANNELS, SAMPLE_BYTES, WAV_HEAD_BYTES, unfinished, wav_rate_hz
+from callm_voice.core.livefiles import CHANNELS, WAV_HEAD_BYTES, unfinished, wav_rate_hz
 from callm_voice.core.runfolder import AUDIO_FILE, EVENTS_FILE, is_finished
+from callm_voice.web.finished import FRAME_BYTES, PlainFile, Recording
 from callm_voice.web.index import Entry
-from callm_voice.web.tails import BLOCK_BYTES, Tail, ask, hear_no_more, open_plain
+from callm_voice.web.lines import MAX_LINE_BYTES, Lines
+from callm_voice.web.tails import Tail, ask, hear_no_more
 
 LOOK_AGAIN_S = 0.2
 FINISH_S = 60.0
 """A call that has ended is scored and written; more than this it cannot take."""
-FRAME_BYTES = CHANNELS * SAMPLE_BYTES
 Bytes = AsyncGenerator[bytes, None]
 
 
 class LostCallError(Exception):
-    """There is no end of it: the call was killed, or its files are none of ours."""
+    """There is no end of it: the call was killed, or its files are none of ours. Its text, if any, says which."""
 
 
 class Hearing:
@@ -34,18 +37,27 @@ class Hearing:
 
     def __init__(self) -> None:
         self._listeners: Counter[Path] = Counter()
+        self._one = threading.Lock()
 
-    @contextmanager
-    def of(self, work: Path) -> Iterator[None]:
+    @asynccontextmanager
+    async def of(self, work: Path, clock: RealClock) -> AsyncIterator[None]:
         """Somebody listens to the call with this unfinished folder."""
         self._listeners[work] += 1
-        ask(work, sound=True)
         try:
+            await clock.in_thread("ask", self._settle, work)
             yield
         finally:
             self._listeners[work] -= 1
             if not self._listeners[work]:
                 del self._listeners[work]
+                await surely(partial(self._settle, work), clock)
+
+    def _settle(self, work: Path) -> None:
+        # Threads run in any order. Who asks only here who listens leaves the wish as the last of them found it.
+        with self._one:
+            if self._listeners.get(work, 0):
+                ask(work, sound=True)
+            else:
                 hear_no_more(work)
 
 
@@ -54,19 +66,15 @@ async def event_lines(entry: Entry, clock: RealClock) -> AsyncGenerator[str, Non
     finished one by time, as `events.jsonl` has them. It ends when the call's folder is complete.
 
     Raises:
-        LostCallError: after the last event that the call has left.
+        LostCallError: after the last event that the call has left, or before a line that is too long to be one.
     """
     work, seen = unfinished(entry.folder), False
     if not entry.finished:
-        ask(work)
         tail = Tail.events(work, clock)
-        try:
-            async with aclosing(_lines(_grown(tail, clock))) as lines:
-                async for line in lines:
-                    seen = True
-                    yield line
-        finally:
-            tail.close()
+        async with _closing(tail.close, clock), aclosing(_lines(_grown(tail, clock))) as lines:
+            async for line in lines:
+                seen = True
+                yield line
         await _finish(entry, tail, clock)
     if not seen:
         async with aclosing(_lines(_file(entry.folder / EVENTS_FILE, clock))) as lines:
@@ -83,15 +91,15 @@ async def sound_blocks(entry: Entry, hearing: Hearing, clock: RealClock) -> Asyn
     """
     work, sent = unfinished(entry.folder), 0
     if not entry.finished:
-        with hearing.of(work):
-            tail = Tail.sound(work, clock)
-            try:
-                async with aclosing(_samples(_grown(tail, clock))) as pieces:
-                    async for piece in pieces:
-                        sent += len(piece) if isinstance(piece, bytes) else 0
-                        yield piece
-            finally:
-                tail.close()
+        tail = Tail.sound(work, clock)
+        async with (
+            hearing.of(work, clock),
+            _closing(tail.close, clock),
+            aclosing(_samples(_grown(tail, clock))) as pieces,
+        ):
+            async for piece in pieces:
+                sent += len(piece) if isinstance(piece, bytes) else 0
+                yield piece
         await _finish(entry, tail, clock)
     # Whoever came at the very end, or with another who went, has not heard all of it.
     async with aclosing(_recorded(entry.folder / AUDIO_FILE, sent, clock)) as pieces:
@@ -107,12 +115,18 @@ async def _finish(entry: Entry, tail: Tail, clock: RealClock) -> None:
     """
     until_s = clock.now_s() + FINISH_S
     while True:
-        there = unfinished(entry.folder).exists()  # asked first: in between it may get its name
-        if await clock.in_thread("look", is_finished, entry.folder):
+        finished, there = await clock.in_thread("look", _look, entry.folder)
+        if finished:
             return
         if tail.lost or clock.now_s() > until_s or not there:
             raise LostCallError
         await clock.sleep_until(clock.now_s() + LOOK_AGAIN_S)
+
+
+def _look(folder: Path) -> tuple[bool, bool]:
+    """Whether a call is finished, and whether its unfinished folder is there."""
+    there = unfinished(folder).exists()  # asked first: in between it may get its name
+    return is_finished(folder), there
 
 
 async def _grown(tail: Tail, clock: RealClock) -> Bytes:
@@ -127,21 +141,24 @@ async def _grown(tail: Tail, clock: RealClock) -> Bytes:
 
 async def _file(path: Path, clock: RealClock) -> Bytes:
     """A finished file, block by block; nothing of one that is not there."""
-    try:
-        file: BinaryIO = await clock.in_thread("read", open_plain, path)
-    except OSError:
-        return
-    with file:
-        while block := await clock.in_thread("read", file.read, BLOCK_BYTES):
+    file = PlainFile(path)
+    async with _closing(file.close, clock):
+        while block := await clock.in_thread("read", file.read):
             yield block
 
 
 async def _lines(source: Bytes) -> AsyncGenerator[str, None]:
-    rest = b""
+    """Each whole line that is not empty.
+
+    Raises:
+        LostCallError: one is too long; whoever took what follows for all of it would be told too little.
+    """
+    lines = Lines()
     async with aclosing(source) as blocks:
         async for block in blocks:
-            *lines, rest = (rest + block).split(b"\n")
-            for line in lines:
+            for line in lines.take(block):
+                if line is None:
+                    raise LostCallError(f"a line of its events is longer than {MAX_LINE_BYTES:,} bytes")
                 if line:
                     yield line.decode("utf-8", "replace")
 
@@ -172,40 +189,29 @@ def _rate_hz(head: bytes) -> int:
 
 async def _recorded(path: Path, skip_bytes: int, clock: RealClock) -> AsyncGenerator[str | bytes, None]:
     """The finished recording, from a place on."""
-    try:
-        file = await clock.in_thread("read", open_plain, path)
-    except OSError:
-        return
-    with file, closing(_Recording(file)) as recording:
-        sound = recording.sound
-        if sound.channels != CHANNELS or skip_bytes >= sound.frames * FRAME_BYTES:
+    recording = Recording(path, skip_bytes)
+    async with _closing(recording.close, clock):
+        rate_hz = await clock.in_thread("read", recording.open)
+        if rate_hz is None:
             return
         if not skip_bytes:
-            yield _head(sound.samplerate)
-        sound.seek(skip_bytes // FRAME_BYTES)
-        while (block := await clock.in_thread("read", recording.read)) != b"":
+            yield _head(rate_hz)
+        while block := await clock.in_thread("read", recording.read):
             yield block
 
 
-class _Recording:
-    """A sound file that is read in threads. A listener who goes leaves a read behind, which libsndfile must be let end:
-    closing the file under it ends the whole process."""
+@asynccontextmanager
+async def _closing(close: Callable[[], None], clock: RealClock) -> AsyncIterator[None]:
+    """Close a file in a thread: it waits there for a read that a listener who goes has left behind."""
+    try:
+        yield
+    finally:
+        await surely(close, clock)
 
-    def __init__(self, file: BinaryIO) -> None:
-        self.sound = soundfile.SoundFile(file)
-        self._one = threading.Lock()
 
-    def read(self) -> bytes:
-        """The next block; nothing at the end, or when it is closed."""
-        with self._one:
-            if self.sound.closed:
-                return b""
-            frames = self.sound.read(BLOCK_BYTES // FRAME_BYTES, dtype="int16", always_2d=True)
-            return bytes(frames.astype("<i2").tobytes())
-
-    def close(self) -> None:
-        with self._one:
-            self.sound.close()
+async def surely(fn: Callable[[], None], clock: RealClock) -> None:
+    """In a thread, and to its end, although the listener may be cancelled a second time while it waits."""
+    await asyncio.shield(clock.in_thread("close", fn))
 
 
 def _head(rate_hz: int) -> str:

@@ -21,18 +21,23 @@ BLOCK_BYTES = 64 * 1024
 LOST_AFTER_S = 10.0
 """A call that has not stirred for so long is not running any more."""
 MAX_NOW_BYTES = 1000
+ASK_TRIES = 5
 
 
 def ask(work: Path, *, sound: bool = False) -> None:
     """Watch a call, by its unfinished folder; hear it too. Nothing happens if it is over."""
     folder = live_dir(work)
-    try:
-        if not _is_folder(folder):
-            folder.mkdir()
-        if sound:
-            with suppress(FileExistsError), (folder / SOUND_WANTED).open("x"):
-                pass
-    except OSError:
+    for _ in range(ASK_TRIES):
+        try:
+            with suppress(FileExistsError):
+                folder.mkdir()
+            if sound and not folder.is_symlink():
+                with suppress(FileExistsError), (folder / SOUND_WANTED).open("x"):
+                    pass
+        except FileNotFoundError:  # the call is over; or another who gave up has just taken the folder away
+            continue
+        except OSError:
+            pass
         return
 
 
@@ -44,6 +49,16 @@ def hear_no_more(work: Path) -> None:
             (folder / SOUND_WANTED).unlink(missing_ok=True)
     except OSError:
         return
+    ask_no_more(work)
+
+
+def ask_no_more(work: Path) -> None:
+    """Take the folder away if no call has answered in it: what a killed one left is not to gather empty folders. Who
+    still waits for an answer asks again (`Tail`)."""
+    folder = live_dir(work)
+    with suppress(OSError):  # above all: it is not empty, so the call has answered, or somebody wants its sound
+        if _is_folder(folder):
+            folder.rmdir()
 
 
 def read_now(work: Path) -> Now | None:
@@ -134,7 +149,8 @@ class Tail:
         return cls(work, LIVE_SOUND, clock)
 
     def read(self) -> bytes:
-        """The next bytes; empty: none are there yet, or `ended`. It does not wait."""
+        """The next bytes; empty: none are there yet, or `ended`. It does not wait. Until the call answers, it is asked
+        each time."""
         with self._one:  # a listener who goes leaves a read behind in its thread
             return b"" if self._closed else self._read()
 
@@ -144,6 +160,7 @@ class Tail:
             try:
                 self._file = open_plain(self._path)
             except OSError:
+                ask(self._work)
                 self.ended = over
                 return b""
         block = self._file.read(BLOCK_BYTES)
@@ -156,6 +173,8 @@ class Tail:
             self._closed = True
             if self._file is not None:
                 self._file.close()
+            else:
+                ask_no_more(self._work)
 
     def _is_over(self) -> bool:
         self._heart.look()

@@ -6,18 +6,18 @@ import asyncio
 import json
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from callm_voice.bench.callspec import TEXT_LINE
 from callm_voice.core.clock import RealClock
 from callm_voice.core.livefiles import unfinished
 from callm_voice.web.index import CallIndex, Entry
-from callm_voice.web.streams import FINISH_S
-from callm_voice.web.tails import Heartbeat, Tail, ask, is_over
+from callm_voice.web.lines import Lines
+from callm_voice.web.streams import FINISH_S, surely
+from callm_voice.web.tails import Heartbeat, Tail, is_over
 
 State = Literal["opening", "running", "ending"]
-MAX_LINE_BYTES = 4 * 1024 * 1024
-"""An event is far shorter: what goes on for longer without an end of line is not kept."""
 FORGET_AFTER_S = 30.0
 """Nobody has looked for so long: the files are given back."""
 
@@ -60,14 +60,16 @@ class Watch:
         self._index, self._clock = index, clock
         self._watched: dict[Entry, _Watched] = {}
         self._forgets: asyncio.TimerHandle | None = None
+        self._forgetting: asyncio.Future[None] | None = None
 
     async def running(self) -> list[Running]:
         """Those that answer, as far as they have come. A call is seen to run at the second look after it was asked."""
         self._forget_later()
         found = await self._index.look()
         there = set(found.unfinished)
-        for entry in [e for e, watched in self._watched.items() if e not in there or watched.stale]:
-            self._watched.pop(entry).close()
+        gone = [e for e, watched in self._watched.items() if e not in there or watched.stale]
+        if gone:
+            await surely(partial(_close, [self._watched.pop(entry) for entry in gone]), self._clock)
         for entry in found.unfinished:
             if entry not in self._watched:
                 self._watched[entry] = _Watched(entry, self._clock)
@@ -75,17 +77,29 @@ class Watch:
         return [running for running in seen if running is not None]
 
     def close(self) -> None:
-        """Give all files back."""
+        """Give all files back, and wait for it: nobody is served any more."""
         if self._forgets is not None:
             self._forgets.cancel()
-        for watched in self._watched.values():
-            watched.close()
-        self._watched.clear()
+        _close(self._take_all())
 
     def _forget_later(self) -> None:
         if self._forgets is not None:
             self._forgets.cancel()
-        self._forgets = asyncio.get_running_loop().call_later(FORGET_AFTER_S, self.close)
+        self._forgets = asyncio.get_running_loop().call_later(FORGET_AFTER_S, self._forget)
+
+    def _forget(self) -> None:
+        closing = surely(partial(_close, self._take_all()), self._clock)
+        self._forgetting = asyncio.ensure_future(closing)  # the loop itself keeps no task alive
+
+    def _take_all(self) -> list[_Watched]:
+        taken = list(self._watched.values())
+        self._watched.clear()
+        return taken
+
+
+def _close(all_of_them: list[_Watched]) -> None:
+    for watched in all_of_them:
+        watched.close()
 
 
 def _refresh(all_of_them: list[_Watched]) -> list[Running | None]:
@@ -99,7 +113,7 @@ class _Watched:
         self._entry, self._work, self._clock = entry, unfinished(entry.folder), clock
         self._heart = Heartbeat(self._work, clock)
         self._tail = Tail.events(self._work, clock)
-        self._rest = b""
+        self._lines = Lines()
         self._opened: dict[str, Any] = {}
         self._turn, self._doing = 0, ""
         self._over_since_s: float | None = None
@@ -115,7 +129,6 @@ class _Watched:
 
     def refresh(self) -> Running | None:
         """Where it is now; None: nobody says."""
-        ask(self._work)
         self._heart.look()
         while block := self._tail.read():
             self._take(block)
@@ -146,11 +159,11 @@ class _Watched:
         return now_s - self._over_since_s < FINISH_S
 
     def _take(self, block: bytes) -> None:
-        *lines, self._rest = (self._rest + block).split(b"\n")
-        for line in lines:
-            with suppress(ValueError, KeyError, TypeError, RecursionError):  # a line that is none of ours tells nothing
-                self._note(json.loads(line))
-        self._rest = self._rest[:MAX_LINE_BYTES]
+        for line in self._lines.take(block):
+            # A line that is none of ours, or too long to be one, tells nothing.
+            with suppress(ValueError, KeyError, TypeError, RecursionError):
+                if line is not None:
+                    self._note(json.loads(line))
 
     def _note(self, event: dict[str, Any]) -> None:
         kind = event["type"]

@@ -6,10 +6,12 @@ import itertools
 import os
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.live import FRAME, RATE_HZ, ToldCall, told_call, until
 
+from callm_voice.bench.livetap import LiveTap
 from callm_voice.core.events import to_jsonl
 from callm_voice.core.livefiles import (
     LIVE_EVENTS,
@@ -23,7 +25,7 @@ from callm_voice.core.livefiles import (
     wav_rate_hz,
 )
 from callm_voice.core.runfolder import LIVE_DIR
-from callm_voice.web.tails import ask, hear_no_more, open_plain, read_now
+from callm_voice.web.tails import ask, ask_no_more, hear_no_more, open_plain, read_now
 
 pytestmark = pytest.mark.unit
 
@@ -120,6 +122,45 @@ def test_a_call_goes_on_where_its_watchers_files_cannot_be_written(tmp_path: Pat
         call.tick()
         call.tap.stop()
         assert call.complete().is_dir()
+
+
+def test_a_folder_that_a_watcher_takes_away_under_the_call_s_hands_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, taken = LiveTap._write_events, threading.Event()
+
+    def write_events(tap: LiveTap) -> None:
+        if not taken.is_set():
+            ask_no_more(call.work)
+            taken.set()
+        real(tap)
+
+    monkeypatch.setattr(LiveTap, "_write_events", write_events)
+    with told_call(tmp_path) as call:
+        call.open_line()
+        ask(call.work)
+        until(taken.is_set, "the folder is taken away between two steps of a look")
+        assert not live_dir(call.work).exists()
+        ask(call.work)
+        until(lambda: read_now(call.work), "the call answers who asks again")
+
+
+def test_the_wish_for_sound_survives_another_who_gives_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, others = Path.mkdir, [1, 2]
+
+    def mkdir(path: Path, *args: Any) -> None:
+        real(path, *args)
+        if others:
+            others.pop()
+            ask_no_more(tmp_path)
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    ask(tmp_path, sound=True)
+    assert (live_dir(tmp_path) / SOUND_WANTED).exists()
+    ask_no_more(tmp_path)
+    assert (live_dir(tmp_path) / SOUND_WANTED).exists()
+    hear_no_more(tmp_path)
+    assert not live_dir(tmp_path).exists(), "where no call answers, nothing is left of the wish"
 
 
 def test_the_tap_ends_with_the_call(tmp_path: Path) -> None:

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import soundfile
 from support.live import ToldCall, told_call
 
 from callm_voice.core.clock import RealClock
 from callm_voice.core.events import from_jsonl
-from callm_voice.core.livefiles import LIVE_EVENTS, LIVE_SOUND, NOW_FILE, SOUND_WANTED, live_dir
-from callm_voice.web import tails
+from callm_voice.core.livefiles import LIVE_EVENTS, LIVE_SOUND, NOW_FILE, SOUND_WANTED, live_dir, unfinished
+from callm_voice.core.runfolder import EVENTS_FILE, LIVE_DIR, call_dir
+from callm_voice.web import finished, lines, tails
 from callm_voice.web.index import CallIndex, Entry, look_through
-from callm_voice.web.streams import Hearing, LostCallError, _Recording, event_lines, sound_blocks
-from callm_voice.web.tails import ask, open_plain
+from callm_voice.web.streams import Hearing, LostCallError, event_lines, sound_blocks
+from callm_voice.web.tails import Tail, ask, open_plain
 from callm_voice.web.watch import Watch
 
 pytestmark = pytest.mark.unit
@@ -277,33 +278,162 @@ async def test_no_thread_and_no_file_is_left_of_listeners_who_leave(tmp_path: Pa
         assert [t for t in asyncio.all_tasks() if t is not asyncio.current_task()] == []
 
 
-def test_a_recording_is_closed_only_when_the_last_read_of_it_has_ended(tmp_path: Path) -> None:
-    path = tmp_path / "call.flac"
-    soundfile.write(path, np.zeros((1600, 2), np.int16), 8000)
-    began, may_go_on = threading.Event(), threading.Event()
-    with path.open("rb") as file:
-        recording = _Recording(file)
-        real_read = recording.sound.read
-
-        def slow_read(*args: Any, **options: Any) -> Any:
-            began.set()
-            may_go_on.wait(LIMIT_S)
-            return real_read(*args, **options)
-
-        recording.sound.read = slow_read
-        reader, closer = threading.Thread(target=recording.read), threading.Thread(target=recording.close)
-        reader.start()
-        assert began.wait(LIMIT_S)
-        closer.start()
-        assert not recording.sound.closed
-        may_go_on.set()
-        for thread in (reader, closer):
-            thread.join(LIMIT_S)
-        assert recording.sound.closed
-        assert recording.read() == b""
-
-
 def test_a_link_is_not_opened(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/etc/hostname")
     with pytest.raises(OSError, match="link"):
         open_plain(tmp_path / "link")
+
+
+class LoopOnly:
+    """Which work on files below a folder is done on the event loop's own thread."""
+
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        self._folder, self._loop = str(folder), threading.get_ident()
+        self.done: list[str] = []
+        self.elsewhere = 0
+        for name in ("stat", "open", "mkdir", "unlink", "rmdir", "scandir"):
+            self._watch(os, name, patch)
+        for name in ("seek", "read", "close"):
+            self._watch(soundfile.SoundFile, name, patch)
+        for owner, name in ((tails.Tail, "close"), (finished.PlainFile, "close"), (finished.Recording, "open")):
+            self._watch(owner, name, patch)
+
+    def _watch(self, owner: Any, name: str, patch: pytest.MonkeyPatch) -> None:
+        real = getattr(owner, name)
+
+        def watched(*args: Any, **options: Any) -> Any:
+            # What is given back with its last name closes itself, and then there is nothing left to close.
+            if self._folder in str(args[0]) if owner is os else not getattr(args[0], "closed", False):
+                if threading.get_ident() == self._loop:
+                    self.done.append(f"{owner.__name__}.{name}")
+                else:
+                    self.elsewhere += 1
+            return real(*args, **options)
+
+        patch.setattr(owner, name, watched)
+
+
+async def test_no_listener_s_file_is_touched_on_the_event_loop(
+    tmp_path: Path, clock: RealClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with told_call(tmp_path) as call:
+        call.open_line()
+        call.tick()
+        call.say("hello")
+        entry, hearing = entry_of(tmp_path), Hearing()
+        with monkeypatch.context() as patch:
+            seen = LoopOnly(tmp_path, patch)
+            leaves, stays = (Listener(entry, clock, hearing) for _ in range(2))
+            for listener in (leaves, stays):
+                await listener.until("l.pcm and len(l.lines) == 2")
+            await leaves.leave()
+            call.hang_up()
+            await clock.in_thread("end", call.complete)
+            assert await stays.end() == [None, None]
+            of_a_finished_one = Listener(await clock.in_thread("look", entry_of, tmp_path), clock)
+            assert await of_a_finished_one.end() == [None, None]
+            watch = Watch(CallIndex(tmp_path, clock), clock)
+            assert await watch.running() == []
+        check_all(of_a_finished_one, call)
+        assert seen.done == []
+        assert seen.elsewhere > 20
+        watch.close()
+
+
+async def test_who_waits_for_a_slow_recording_holds_nobody_up_and_leaves_no_file_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with told_call(tmp_path) as call:
+        call.open_line()
+        call.tick()
+        call.complete()
+    entry = entry_of(tmp_path)
+    clock = RealClock(threads=1)  # the closing waits for its turn behind the opening
+    began, may_go_on = threading.Event(), threading.Event()
+    opened: list[Any] = []
+
+    def slow(path: Path) -> Any:
+        began.set()
+        assert may_go_on.wait(LIMIT_S)
+        opened.append(open_plain(path))
+        return opened[-1]
+
+    async def listen() -> None:
+        async for _ in sound_blocks(entry, Hearing(), clock):
+            raise AssertionError("nothing was to be heard")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(finished, "open_plain", slow)
+        waiting = asyncio.create_task(listen())
+        await until(began.is_set, "the recording is being opened")
+        assert not waiting.done()
+        for _ in range(3):  # who is impatient is not in the way of the closing
+            waiting.cancel()
+            await asyncio.sleep(0.01)
+        may_go_on.set()
+        await asyncio.gather(waiting, return_exceptions=True)
+        await until(lambda: bool(opened) and opened[0].closed, "what was opened is closed")
+    clock.close()
+    assert waiting.cancelled()
+
+
+async def test_a_line_without_end_ends_the_events_with_a_reason(
+    tmp_path: Path, clock: RealClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "MAX_LINE_BYTES", 100_000)
+
+    async def check(listener: Listener) -> None:
+        async with asyncio.timeout(LIMIT_S):
+            with pytest.raises(LostCallError, match="a line of its events is longer than"):
+                await listener._tasks[0]
+        assert from_jsonl("\n".join(listener.lines)) == call.log.events
+        await listener.leave()
+
+    with told_call(tmp_path, line="text", sound=False) as call:
+        call.open_line()
+        listener = Listener(entry_of(tmp_path), clock)
+        await listener.until("len(l.lines) == 1")
+        with (live_dir(call.work) / LIVE_EVENTS).open("ab") as file:
+            file.write(b"[" * 300_000)
+        await check(listener)
+        with (call.complete() / EVENTS_FILE).open("ab") as file:
+            file.write(b"[" * 300_000 + b"\n[]\n")
+        await check(Listener(entry_of(tmp_path), clock))
+
+
+async def test_where_no_call_answers_nothing_is_left_of_those_who_asked(
+    tmp_path: Path, clock: RealClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a killed call has left is looked at again and again, and listened to."""
+    monkeypatch.setattr(tails, "LOST_AFTER_S", 0.5)
+    work = unfinished(call_dir(tmp_path, pack="demo", task="C1-E1", model="m", line="pstn-g711u", trial=1))
+    work.mkdir(parents=True)
+    watch, entry = Watch(CallIndex(tmp_path, clock), clock), entry_of(tmp_path)
+    assert await watch.running() == []
+    assert (work / LIVE_DIR).is_dir(), "it is asked"
+    leaves, stays = Listener(entry, clock), Listener(entry, clock)
+    await until((work / LIVE_DIR / SOUND_WANTED).exists, "its sound is asked for")
+    await leaves.leave()
+    assert [type(error) for error in await stays.end()] == [LostCallError, LostCallError]
+    for _ in range(4):
+        assert await watch.running() == []
+        await asyncio.sleep(0.2)
+    watch.close()
+    assert list(work.iterdir()) == []
+
+
+def test_who_still_waits_for_an_answer_asks_again_when_another_gives_up(tmp_path: Path) -> None:
+    clock = RealClock()
+    gives_up, waits = Tail.events(tmp_path, clock), Tail.events(tmp_path, clock)
+    assert (gives_up.read(), waits.read()) == (b"", b"")
+    gives_up.close()
+    assert not live_dir(tmp_path).exists()
+    assert waits.read() == b""
+    assert live_dir(tmp_path).is_dir()
+    (live_dir(tmp_path) / LIVE_EVENTS).write_bytes(b"answer")
+    gives_up.close()
+    assert waits.read() == b"answer"
+    waits.close()
+    assert gives_up.read() == b""
+    assert (live_dir(tmp_path) / LIVE_EVENTS).exists(), "what a call has written is the call's"
+    clock.close()
