@@ -31,8 +31,11 @@ class OpenTools:
         return {"tools_url": self._server.url, "mcp_url": self._server.mcp_url, "role": self._desk.role}
 
     def settings(self) -> dict[str, object]:
-        """For the record."""
-        return {"tools": self._desk.offer, "tool_calls": self._desk.calls}
+        """For the record. `tool_calls_left_out` is there only if the trace lacks some of `tool_calls`."""
+        told: dict[str, object] = {"tools": self._desk.offer, "tool_calls": self._desk.calls}
+        if self._desk.left_out:
+            told["tool_calls_left_out"] = self._desk.left_out
+        return told
 
 
 class _Turns:

@@ -64,12 +64,17 @@ class ToolDesk:
         self._everything = _everything(pack)
         self._over = False
         self.calls = 0
-        """Tool calls so far, transfers and refused ones included."""
+        """Tool calls so far, transfers and refused ones included, written down or not."""
 
     @property
     def role(self) -> str:
         """The role that has the call now."""
         return self._board.role.name
+
+    @property
+    def left_out(self) -> int:
+        """Of `calls`, those that were refused and only counted: they stand neither in the trace nor in the events."""
+        return self._board.left_out
 
     def tools(self) -> list[ToolSchema]:
         """What the agent may call now, as the `tools` of a chat request."""
@@ -100,11 +105,11 @@ class ToolDesk:
         self.calls += 1
         ready = ToolCallReady(0.0, "", name, arguments, raw_arguments="")
         try:
-            call, _ = self._board.run_foreign(ready, turn_id=self._turn_id(), view=self._view())
+            output = self._board.run_foreign(ready, turn_id=self._turn_id(), view=self._view())
         except DatabaseUnavailableError as broken:
             self._on_broken(broken)
             return {"ok": False, "error_code": "unavailable", "data": None}
-        return dict(call.output)
+        return dict(output)
 
     def close(self) -> None:
         """The caller has gone: whatever the agent does from now on is not done any more."""

@@ -14,17 +14,21 @@ from callm_voice.desk.inference import Inference
 from callm_voice.desk.outputs import RoleChanged, ToolRan
 from callm_voice.desk.pack import Pack
 from callm_voice.llm.types import ToolCallReady
-from verifier.trace import Handoff, ToolCall, Trace
+from verifier.trace import Handoff, JsonObject, ToolCall, Trace
 
 UNSEEN_INFERENCE = 0
 """`inference_id` of the tool calls of an agent that runs elsewhere."""
+REFUSALS_WRITTEN = 20
+"""Of an agent that runs elsewhere: so many calls over the limit are written down, to show what it went on with. Nothing
+stops it from sending more, each with arguments of any size, so the rest is only counted."""
 
 
 class Switchboard:
     """Runs tool calls in order and keeps the trace.
 
     Args:
-        max_tool_calls: further calls of this phone call are answered with `too_many_calls`.
+        max_tool_calls: further calls of this phone call are answered with `too_many_calls`. Those of our own model all
+            stand in the trace, for its answers are bounded themselves.
     """
 
     def __init__(self, pack: Pack, database: CallDatabase, log: EventLog, clock: Clock, *, max_tool_calls: int) -> None:
@@ -34,6 +38,10 @@ class Switchboard:
         self._calls: list[ToolCall] = []
         self._handoffs: list[Handoff] = []
         self._ids: set[str] = set()
+        self._asked = 0
+        """Calls so far, those that a broken database left without an answer included."""
+        self.left_out = 0
+        """Calls of an agent that runs elsewhere that were refused and stand neither in the events nor in the trace."""
 
     def trace(self) -> Trace:
         """What was done so far."""
@@ -53,17 +61,20 @@ class Switchboard:
             if handed_off:
                 yield handed_off
 
-    def run_foreign(
-        self, ready: ToolCallReady, *, turn_id: int, view: RoleView | None = None
-    ) -> tuple[ToolCall, RoleChanged | None]:
-        """Run one call of an agent that runs elsewhere, so that nothing is known of its inferences.
+    def run_foreign(self, ready: ToolCallReady, *, turn_id: int, view: RoleView | None = None) -> JsonObject:
+        """Run one call of an agent that runs elsewhere, so that nothing is known of its inferences; its output.
 
         Args:
             turn_id: the caller's turn that is being answered.
             view: what the agent may use, if that is not what its role may.
         """
+        if self._asked >= self._max + REFUSALS_WRITTEN:
+            self.left_out += 1
+            return self._too_many().output
         call, to_role = self._run(ready, turn_id, UNSEEN_INFERENCE, self.role.name, view or self.role)
-        return call, self._hand_off(to_role, turn_id) if to_role else None
+        if to_role:
+            self._hand_off(to_role, turn_id)
+        return call.output
 
     def _run(
         self, ready: ToolCallReady, turn_id: int, inference_id: int, caller: str, view: RoleView
@@ -88,9 +99,13 @@ class Switchboard:
         return call, answer.to_role
 
     def _answer(self, view: RoleView, name: str, args: dict[str, object], unparsed: str | None) -> ToolAnswer:
-        if len(self._calls) >= self._max:
-            return self._dispatcher.refuse("too_many_calls", f"this call has used up its {self._max} tool calls")
+        self._asked += 1
+        if self._asked > self._max:
+            return self._too_many()
         return self._dispatcher.run(view, name, args, unparsed=unparsed)
+
+    def _too_many(self) -> ToolAnswer:
+        return self._dispatcher.refuse("too_many_calls", f"this call has used up its {self._max} tool calls")
 
     def _hand_off(self, to_role: str, turn_id: int) -> RoleChanged:
         change = RoleChanged(self.role.name, to_role)

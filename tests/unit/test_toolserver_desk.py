@@ -7,13 +7,17 @@ from collections.abc import Iterator
 import pytest
 from support.manual_clock import ManualClock
 
-from callm_voice.bench.tool_options import Offer
+from callm_voice.bench.agent_tools import OpenTools, _Turns
+from callm_voice.bench.tool_options import Offer, ToolOptions
+from callm_voice.bench.toolserver import ToolServer
 from callm_voice.bench.toolserver_desk import ToolDesk
 from callm_voice.core import paths
 from callm_voice.core.errors import CallmError
 from callm_voice.core.events import EventLog, HandedOff, ToolFinished, ToolStarted
+from callm_voice.desk.agent import AgentLimits
 from callm_voice.desk.database import CallDatabase
 from callm_voice.desk.pack import Pack, load_pack
+from callm_voice.desk.switchboard import REFUSALS_WRITTEN
 
 pytestmark = pytest.mark.unit
 FIND = {"phone_e164": "+15035550112", "full_name": "Walter Simmons"}
@@ -124,6 +128,43 @@ def test_arguments_that_no_model_should_send_are_kept_as_data(role: Bench) -> No
     assert len(role.desk.trace().calls) == 3
 
 
+def test_of_an_agent_that_goes_round_in_circles_the_first_refusals_are_written_and_the_rest_is_counted(
+    everything: Bench,
+) -> None:
+    limit, sent = AgentLimits().tool_calls_per_call, AgentLimits().tool_calls_per_call + 3 * REFUSALS_WRITTEN
+    written = limit + REFUSALS_WRITTEN
+    large = {"phone_e164": "x" * 60_000}
+    outputs = []
+    for number in range(sent):
+        outputs.append(everything.desk.call("find_account", FIND if number < limit else large))
+        if number < written:
+            assert (everything.desk.calls, everything.desk.left_out) == (number + 1, 0)
+    assert [output["ok"] for output in outputs] == [True] * limit + [False] * (sent - limit)
+    assert {output["error_code"] for output in outputs[limit:]} == {"too_many_calls"}
+    assert (everything.desk.calls, everything.desk.left_out) == (sent, sent - written)
+    calls = everything.desk.trace().calls
+    assert len(calls) == written
+    assert [call.ok for call in calls] == [True] * limit + [False] * REFUSALS_WRITTEN
+    assert calls[-1].args == large
+    for kind in (ToolStarted, ToolFinished):
+        assert len(everything.log.of(kind)) == written
+    # A transfer over the limit is not made either, and a call of any name is no way around it.
+    for name in ("transfer_to_billing", "no_such_tool", "y" * 60_000):
+        assert everything.desk.call(name, {})["error_code"] == "too_many_calls"
+    assert everything.desk.role == "router"
+    assert len(everything.desk.trace().calls) == written
+    assert everything.desk.left_out == everything.desk.calls - written
+
+
+def test_the_record_says_how_many_calls_it_lacks(everything: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = OpenTools(ToolServer(everything.desk, ToolOptions(offer="all")), _Turns())
+    everything.desk.call("find_account", FIND)
+    assert tools.settings() == {"tools": "all", "tool_calls": 1}
+    monkeypatch.setattr(everything.desk._board, "_max", 1 - REFUSALS_WRITTEN)
+    everything.desk.call("find_account", FIND)
+    assert tools.settings() == {"tools": "all", "tool_calls": 2, "tool_calls_left_out": 1}
+
+
 def test_a_database_that_is_gone_breaks_the_call_and_not_the_server(everything: Bench) -> None:
     from callm_voice.desk.database import DatabaseUnavailableError
 
@@ -133,3 +174,6 @@ def test_a_database_that_is_gone_breaks_the_call_and_not_the_server(everything: 
     everything.desk._board._dispatcher.run = gone  # type: ignore[method-assign]
     assert everything.desk.call("find_account", FIND)["ok"] is False
     assert [error.message for error in everything.broken] == ["the call's database cannot be used: database is locked"]
+    for _ in range(AgentLimits().tool_calls_per_call + 2 * REFUSALS_WRITTEN):
+        assert everything.desk.call("find_account", FIND)["ok"] is False
+    assert len(everything.log.of(ToolStarted)) == AgentLimits().tool_calls_per_call + REFUSALS_WRITTEN
