@@ -67,7 +67,7 @@ COMMON = {
     "late_ticks": "Ticks later than half a packet",
     "late_p99_ms": "99th percentile of all ticks' lateness",
     "late_max_ms": "The worst one",
-    "unsure_logprob": "See `no_speech`; with it, a window below it is decoded again in a whole one",
+    "unsure_logprob": "See `no_speech`",
     "stage": "The step that failed",
     "fault": "Whose: `user`, `infrastructure`, `harness`, `caller`, or `model` (the call goes on)",
     "message": "In words",

@@ -86,12 +86,14 @@ class WhisperSettings(_Settings):
     beam_size: Annotated[int, Field(ge=1, le=10)] = 1
     window_s: Annotated[float, Field(ge=5, le=30)] = 15.0
     """What a segment is padded to. Whisper was trained on 30; 15 takes less than half the time. A segment that does not
-    fit, and one whose text came out unsure, rejected or looped, is decoded in a window of 30."""
+    fit, and one whose text came out unsure (`retry_logprob`), rejected or looped, is decoded in a window of 30."""
     loop_ngram: Annotated[int, Field(ge=0)] = 5
     """`no_repeat_ngram_size` of the second decoding, which runs only when the first one looped. 0: never."""
     no_speech: Share = 0.6
     """A segment is rejected where P(no speech) is at least this and the mean log probability below `unsure_logprob`."""
     unsure_logprob: Annotated[float, Field(le=0)] = -0.7
+    retry_logprob: Annotated[float, Field(le=0)] = -0.4
+    """A text from a short window with a mean log probability below this is decoded again in one of 30 s."""
     min_logprob: Annotated[float, Field(le=0)] = -1.2
     """A segment is rejected below this mean log probability of its tokens, whatever P(no speech) is."""
     max_compression: Positive = 2.4

@@ -158,7 +158,7 @@ class WhisperStt:
             **({"loop": loop} if loop else {}),
         }
         why = self._why_rejected(first, text, loop)
-        sure = not why and not loop and first.avg_logprob >= self._settings.unsure_logprob
+        sure = not why and not loop and first.avg_logprob >= self._settings.retry_logprob
         return _Window("" if why else guards.spoken_text(text), why, sure, details)
 
     def _encode(self, samples: NDArray[np.float32], window_s: float) -> Any:
