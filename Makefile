@@ -51,7 +51,7 @@ inspect: setup  ## Let Inspect, in an environment of its own, read the exported 
 demo: setup models  ## Two real calls by voice, scored: the oracle and a small real model
 	$(BIN)/callm-voice demo
 
-perf: setup models  ## Take the performance figures of this machine (a quarter of an hour, quiet) into docs/
+perf: setup models  ## Take the performance figures of this machine (three quarters of an hour, quiet) into docs/
 	$(BIN)/python tests/performance/run.py
 
 schemas: setup  ## Write anew what docs/ has from the code: schemas, tables, command line

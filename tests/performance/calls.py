@@ -14,7 +14,11 @@ from callm_voice.core.record import CallRecord
 HERE = Path(__file__).parent
 LIMIT_S = 420
 TASK = "healthcare/C5-H1"
-TASKS = ("healthcare/C1-E1", "healthcare/C1-M1", TASK)
+GRADES = ("C1-E1", "C1-M1", "C5-H1")
+TASKS_AT_ONCE = tuple(f"healthcare/{task}" for task in GRADES)
+"""As many as can start side by side at the real pace without any waiting for a core."""
+TASKS = tuple(f"{pack}/{task}" for pack in ("healthcare", "legal", "customer_support") for task in GRADES)
+"""An easy, a medium and a hard one of each desk."""
 ORACLE = "oracle"
 """As it comes: 250 ms to the first token, 60 tokens a second."""
 ORACLE_AT_ONCE = "oracle?ttft_ms=0&tokens_per_s=10000"

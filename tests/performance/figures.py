@@ -50,15 +50,14 @@ FIGURES = (
     Figure(
         "pace_v2v_delta_ms", "ms", 20, "lower",
         "Distance between the medians of voice to voice at the real and the fast pace over the same calls, of two "
-        "groups of three calls the larger: with scripted engines (the recogniser takes a set 120 ms, the oracle "
-        "250 ms), and with `pipelines/cpu.yaml`, whose calls are made three times in turn, all turns together. The "
-        "transcripts (said, heard, played) and the verdicts of both paces must be equal, or there is no figure. Rounds "
-        "of one pace differ by some 50 ms too; the run prints them.",
+        "kinds of engines the larger: scripted ones (the recogniser takes a set 120 ms, the oracle 250 ms; three "
+        "calls), and `pipelines/cpu.yaml` (nine calls: an easy, a medium and a hard one of each desk). The "
+        "transcripts (said, heard, played) and the verdicts of both paces must be equal, or there is no figure.",
     ),
     Figure(
         "pace_v2v_turn_delta_ms", "ms", None, "lower",
         "From the same calls: the median over the turns of the difference between a turn at the real and at the fast "
-        "pace, each the median of its times.",
+        "pace.",
     ),
     Figure(
         "ttft_probe_error_ms_p95", "ms", 5, "lower",

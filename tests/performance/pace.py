@@ -8,7 +8,18 @@ from functools import cached_property
 from statistics import median
 
 import numpy as np
-from calls import HERE, ORACLE, ORACLE_AT_ONCE, TASK, TASKS, MadeCall, PerfError, RunningCall, make_call
+from calls import (
+    HERE,
+    ORACLE,
+    ORACLE_AT_ONCE,
+    TASK,
+    TASKS,
+    TASKS_AT_ONCE,
+    MadeCall,
+    PerfError,
+    RunningCall,
+    make_call,
+)
 from numpy.typing import NDArray
 
 from callm_voice.core.events import TtsFirstAudio
@@ -16,8 +27,6 @@ from callm_voice.core.latency import TurnLatency
 from callm_voice.line.leg import PTIME_MS
 
 STUB_CALLS = 3
-ROUNDS = 3
-"""Of the calls with real engines, whose own times differ from call to call by more than the bar."""
 SCRIPTED = HERE / "scripted-120ms.yaml"
 
 
@@ -37,19 +46,19 @@ class PaceCalls:
         return make_call(pipeline="cpu", model=ORACLE, pace="fast", task=TASK)
 
     @cached_property
-    def cpu_rounds(self) -> list[list[Pair]]:
-        """Round by round the tasks at both paces; one call after the other, as the recogniser wants all cores, and in
-        turn, so that whatever else the machine does is shared."""
-        return [[_pair(task) for task in TASKS] for _ in range(ROUNDS)]
+    def cpu_pairs(self) -> list[Pair]:
+        """The tasks at both paces; one call after the other, as the recogniser wants all cores, and in turn, so that
+        whatever else the machine does is shared."""
+        return [_pair(task) for task in TASKS]
 
     @cached_property
     def scripted_fast(self) -> list[MadeCall]:
-        return [make_call(pipeline=SCRIPTED, model=ORACLE, pace="fast", task=task) for task in TASKS]
+        return [make_call(pipeline=SCRIPTED, model=ORACLE, pace="fast", task=task) for task in TASKS_AT_ONCE]
 
     @cached_property
     def scripted_real(self) -> list[MadeCall]:
         """Side by side: at the real pace such a call takes some 2 % of a core."""
-        running = [RunningCall(pipeline=SCRIPTED, model=ORACLE, pace="real", task=task) for task in TASKS]
+        running = [RunningCall(pipeline=SCRIPTED, model=ORACLE, pace="real", task=task) for task in TASKS_AT_ONCE]
         return [call.finish() for call in running]
 
 
@@ -72,40 +81,35 @@ def fast_speedup_cpu(calls: PaceCalls) -> dict[str, float]:
 
 
 def pace_v2v_delta(calls: PaceCalls) -> dict[str, float]:
-    """The distance between the medians of V2V at the two paces, and that of the same turn (`pace_v2v_turn_delta_ms`),
-    each of the kind of engines where it is larger. The first is over all turns of all rounds. In the second a turn
-    that was made several times counts as the median of its times.
+    """The distance between the medians of V2V at the two paces, and the median of that of a turn to itself
+    (`pace_v2v_turn_delta_ms`), each of the kind of engines where it is larger.
 
     Raises:
         PerfError: a call was not the same at both paces.
     """
     scripted = [Pair(*both) for both in zip(calls.scripted_real, calls.scripted_fast, strict=True)]
-    plain, by_turn = [], []
-    for name, rounds in (("scripted", [scripted]), ("cpu", calls.cpu_rounds)):
-        for pair in (pair for pairs in rounds for pair in pairs):
+    of_medians, of_turns = [], []
+    for name, pairs in (("scripted", scripted), ("cpu", calls.cpu_pairs)):
+        for pair in pairs:
             _require_equal(name, pair.real, pair.fast)
-        real = _by_turn([[pair.real for pair in pairs] for pairs in rounds])
-        fast = _by_turn([[pair.fast for pair in pairs] for pairs in rounds])
-        difference = np.median(real, axis=0) - np.median(fast, axis=0)
-        plain.append(abs(float(np.median(real) - np.median(fast))))
-        by_turn.append(abs(float(np.median(difference))))
-        print(f"  {name}, {real.shape[0]} times {real.shape[1]} turns: real minus fast of a turn: median ", end="")
-        print(f"{np.median(difference):+.1f} ms, mean {np.mean(difference):+.1f} ms")
-        print(f"  medians: real {_medians(real)}; fast {_medians(fast)} ms")
-    return {"pace_v2v_delta_ms": max(plain), "pace_v2v_turn_delta_ms": max(by_turn)}
+        real = np.array([v2v for pair in pairs for v2v in pair.real.v2v_ms])
+        fast = np.array([v2v for pair in pairs for v2v in pair.fast.v2v_ms])
+        if real.size != fast.size:
+            raise PerfError(f"{name}: a turn was answered at one pace only")
+        of_medians.append(abs(float(np.median(real) - np.median(fast))))
+        of_turns.append(abs(float(np.median(real - fast))))
+        print(f"  {name}, {len(pairs)} calls, {real.size} turns: medians real {np.median(real):.1f}, fast ", end="")
+        print(f"{np.median(fast):.1f} ms; real minus fast of a turn: median {np.median(real - fast):+.1f}, ", end="")
+        print(f"mean {np.mean(real - fast):+.1f}, middle half {_middle_half(real - fast)} ms")
+        for pair in pairs:
+            medians = median(pair.real.v2v_ms), median(pair.fast.v2v_ms)
+            print(f"    {pair.real.record.config.task}: {medians[0]:.1f} and {medians[1]:.1f} ms")
+    return {"pace_v2v_delta_ms": max(of_medians), "pace_v2v_turn_delta_ms": max(of_turns)}
 
 
-def _by_turn(rounds: list[list[MadeCall]]) -> NDArray[np.float64]:
-    """V2V: (rounds, turns) milliseconds."""
-    times = [[v2v for call in made for v2v in call.v2v_ms] for made in rounds]
-    if len({len(turns) for turns in times}) > 1:
-        raise PerfError("a turn was not answered in every round")
-    return np.array(times, dtype=np.float64)
-
-
-def _medians(v2v_ms: NDArray[np.float64]) -> str:
-    """Over the turns of all rounds, and of each."""
-    return f"{np.median(v2v_ms):.1f} ({', '.join(f'{np.median(made):.1f}' for made in v2v_ms)} by round)"
+def _middle_half(ms: NDArray[np.float64]) -> str:
+    low, high = np.percentile(ms, (25, 75))
+    return f"{low:+.0f} to {high:+.0f}"
 
 
 def harness_overhead(calls: PaceCalls) -> dict[str, float]:

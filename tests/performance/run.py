@@ -2,7 +2,7 @@
 
     python tests/performance/run.py [--only NAME ...] [--out FOLDER]
 
-Needs what `make setup models` brings and a quiet machine: about a quarter of an hour, mostly calls at the real pace.
+Needs what `make setup models` brings and a quiet machine: three quarters of an hour, mostly calls at the real pace.
 Every figure is taken side by side in this one run and prints what it was made from. A figure that cannot be taken is
 null, and says why.
 """
