@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,10 @@ import httpx
 import pytest
 from support.bots import media_bot
 from support.calling_in import CallerIn
+from support.gold_model import gold_model
 from support.llm_servers import Exchange, raw_server
 from support.media_agent import Connection, media_agent
+from support.parrot_server import parrot_server
 from websockets.asyncio.client import connect
 
 pytestmark = pytest.mark.meta
@@ -29,6 +33,18 @@ async def test_a_fault_in_a_servers_script_is_more_than_a_broken_connection() ->
 
     with pytest.raises(ValueError, match="a fault of the script"):
         await asked()
+
+
+@pytest.mark.parametrize("server", [parrot_server, lambda: gold_model([])], ids=["parrot", "gold model"])
+def test_a_request_that_a_model_cannot_take_is_more_than_a_broken_connection(
+    server: Callable[[], AbstractContextManager[Any]],
+) -> None:
+    def asked() -> None:
+        with server() as model, httpx.Client(trust_env=False) as http, pytest.raises(httpx.RemoteProtocolError):
+            http.post(f"http://127.0.0.1:{model.port}/v1/chat/completions", content=iter([b"{}"]))  # without a length
+
+    with pytest.raises(TypeError, match="int"):
+        asked()
 
 
 async def test_a_fault_in_an_agents_script_is_more_than_a_closed_stream() -> None:

@@ -7,6 +7,7 @@ So a bot with any ears does the work of a task, if it passes tool calls on and o
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -38,6 +39,7 @@ def has_ended(message: dict[str, Any]) -> bool:
 def gold_model(calls: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[GoldModel]:
     """Runs while the block does."""
     model = GoldModel()
+    failures: list[BaseException] = []
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -72,7 +74,10 @@ def gold_model(calls: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[GoldMode
         daemon_threads = True
 
         def handle_error(self, *_: Any) -> None:
-            """A bot that is interrupted hangs up on its model."""
+            """A bot that is interrupted hangs up on its model; anything else is told at the end."""
+            error = sys.exception()
+            if error is not None and not isinstance(error, ConnectionError):
+                failures.append(error)
 
     with Server(("127.0.0.1", 0), Handler) as server:
         model.port = server.server_address[1]
@@ -81,3 +86,5 @@ def gold_model(calls: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[GoldMode
         yield model
         server.shutdown()
         thread.join(timeout=5)
+    if failures:
+        raise failures[0]

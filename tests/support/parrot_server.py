@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -39,6 +40,7 @@ class Parrot:
 def parrot_server() -> Iterator[Parrot]:
     """Runs while the block does."""
     parrot = Parrot()
+    failures: list[BaseException] = []
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -91,7 +93,10 @@ def parrot_server() -> Iterator[Parrot]:
         daemon_threads = True
 
         def handle_error(self, *_: Any) -> None:
-            """A client that was killed is what these tests are about."""
+            """A client that was killed is what these tests are about; anything else is told at the end."""
+            error = sys.exception()
+            if error is not None and not isinstance(error, ConnectionError):
+                failures.append(error)
 
     with Server(("127.0.0.1", 0), Handler) as server:
         parrot.port = server.server_address[1]
@@ -100,3 +105,5 @@ def parrot_server() -> Iterator[Parrot]:
         yield parrot
         server.shutdown()
         thread.join(timeout=5)
+    if failures:
+        raise failures[0]
