@@ -101,7 +101,15 @@ class PipecatAgent:
                     floor=self._floor,
                     log=log,
                 ),
-                Voice(tts, rate_hz=rate_hz, clock=clock, floor=self._floor, log=log, control=control),
+                Voice(
+                    tts,
+                    rate_hz=rate_hz,
+                    lead_silence_ms=spec.sentences.lead_silence_ms,
+                    clock=clock,
+                    floor=self._floor,
+                    log=log,
+                    control=control,
+                ),
                 LineOutput(self.leg),
             ]
         )

@@ -87,14 +87,28 @@ class Voice(FrameProcessor):
 
     Whole-sentence resampling has no state to carry and no tail to lose; the next sentence is synthesised while this one
     plays.
+
+    Args:
+        lead_silence_ms: silence that the first sentence of an answer may begin with; between sentences the voice's own
+            silence is the pause. None: all that it makes.
     """
 
     def __init__(
-        self, engine: TtsEngine, *, rate_hz: int, clock: Clock, floor: Floor, log: EventLog, control: CallControl
+        self,
+        engine: TtsEngine,
+        *,
+        rate_hz: int,
+        lead_silence_ms: int | None,
+        clock: Clock,
+        floor: Floor,
+        log: EventLog,
+        control: CallControl,
     ) -> None:
         super().__init__()
-        self._engine, self._rate_hz = engine, rate_hz
+        self._engine, self._rate_hz, self._lead_silence_ms = engine, rate_hz, lead_silence_ms
         self._clock, self._floor, self._log, self._control = clock, floor, log, control
+        self._answer: int | None = None
+        """The inference whose first sentence was spoken last."""
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         await super().process_frame(frame, direction)
@@ -108,6 +122,9 @@ class Voice(FrameProcessor):
         except CallmError as error:
             self._control.fail(error)
             return
+        if self._answer != frame.inference_id and self._lead_silence_ms is not None:
+            pcm = without_lead(pcm, self._rate_hz, keep_ms=self._lead_silence_ms)
+        self._answer = frame.inference_id
         self._log.emit(
             TtsFirstAudio,
             sentence_id=frame.sentence_id,
@@ -149,3 +166,12 @@ def leading_silence_ms(pcm: Pcm, rate_hz: int) -> float:
     """Milliseconds before the first sample of at least `SILENCE_BELOW`."""
     loud = (abs(pcm.astype("int32")) >= SILENCE_BELOW).nonzero()[0]
     return round(float(loud[0] if len(loud) else len(pcm)) * 1000 / rate_hz, 3)
+
+
+def without_lead(pcm: Pcm, rate_hz: int, *, keep_ms: int) -> Pcm:
+    """(samples,) int16 without what lies more than `keep_ms` before the first sample of at least `SILENCE_BELOW`.
+
+    A voice that is softer than this throughout stays as it is.
+    """
+    loud = (abs(pcm.astype("int32")) >= SILENCE_BELOW).nonzero()[0]
+    return pcm[max(0, int(loud[0]) - keep_ms * rate_hz // 1000) :] if len(loud) else pcm

@@ -36,6 +36,8 @@ class SentenceSettings(_Strict):
 
     early_clause_words: int = Field(default=0, ge=0, le=40)
     """The first sentence of an answer may go out at a clause boundary after so many words; 0: only whole sentences."""
+    lead_silence_ms: int | None = Field(default=None, ge=0, le=500)
+    """The silence that the synthesis of an answer begins with is cut down to this; null: as the voice made it."""
 
 
 class CallerSettings(_Strict):

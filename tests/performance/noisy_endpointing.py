@@ -1,16 +1,19 @@
 """Which turns each detector makes of a caller on a noisy line.
 
     python tests/performance/noisy_endpointing.py [--profiles NAME ...] [--seeds 5] [--utterances 12]
+    python tests/performance/noisy_endpointing.py --silence-ms 360 400 440 500 --profiles ... [--voices all]
 
 A seed draws utterances (of the set that `callm-voice line wer` uses), the pauses between them, and the line's noise.
 They are said by the caller's voice of `pipelines/cpu.yaml`, go through the line as in a call, and into the endpointing
 packet by packet; no recogniser and no model takes part, and what comes out is the same on every machine. Prints the
-table of docs/line.md: counts over all seeds, times over all utterances that were not missed.
+tables of docs/line.md: counts over all seeds, times over all utterances that were not missed. With `--silence-ms` the
+columns are the pipeline `cpu` with other waits for the end of a turn.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import statistics
 import sys
@@ -34,7 +37,7 @@ from callm_voice.speech.factory import make_endpointer, make_tts, make_vad
 from callm_voice.speech.settings import EndpointingSettings, VadSettings
 from callm_voice.speech.spoken import to_spoken
 from callm_voice.speech.tts_cache import CachedTts
-from callm_voice.speech.voices import choose
+from callm_voice.speech.voices import VOICES, CallerVoice, choose
 
 PROFILES = (
     "pstn-g711u",
@@ -113,12 +116,25 @@ def detectors() -> list[Detector]:
     ]
 
 
-class Caller:
-    """Says utterances as a call's caller would, each at the line's rate."""
+def waits(silence_ms: Sequence[int]) -> list[Detector]:
+    """The pipeline `cpu` with other waits."""
+    cpu = load_pipeline("cpu")
+    return [
+        Detector(f"{wait_ms} ms", cpu.vad, cpu.endpointing.model_copy(update={"silence_ms": wait_ms}))
+        for wait_ms in silence_ms
+    ]
 
-    def __init__(self) -> None:
-        voice = choose(load_pipeline("cpu").caller.tts, seed=1, task="noisy-endpointing")
-        self._tts = CachedTts(make_tts(voice.settings), cache_dir() / "caller-audio")
+
+class Caller:
+    """Says utterances as a call's caller would, each at the line's rate.
+
+    Args:
+        voice: None: that of the pipeline `cpu`.
+    """
+
+    def __init__(self, voice: CallerVoice | None = None) -> None:
+        drawn = voice or choose(load_pipeline("cpu").caller.tts, seed=1, task="noisy-endpointing")
+        self._tts = CachedTts(make_tts(drawn.settings), cache_dir() / "caller-audio")
 
     def say(self, text: str, rate_hz: int) -> Pcm:
         """(samples,) int16."""
@@ -171,19 +187,22 @@ def main() -> None:
     parser.add_argument("--profiles", nargs="+", default=PROFILES, metavar="NAME")
     parser.add_argument("--seeds", type=int, default=5, help="how many; each is a stream of its own (default 5)")
     parser.add_argument("--utterances", type=int, default=12, help="per seed (default 12)")
+    parser.add_argument("--silence-ms", nargs="+", type=int, metavar="MS", help="compare these waits instead")
+    parser.add_argument("--voices", choices=["cpu", "all"], default="cpu", help="that of `cpu`, or all ten in turn")
     chosen = parser.parse_args()
-    caller, columns = Caller(), detectors()
+    callers = [Caller()] if chosen.voices == "cpu" else [Caller(voice) for voice in VOICES]
+    columns = waits(chosen.silence_ms) if chosen.silence_ms else detectors()
     rows: list[str] = []
     for name in chosen.profiles:
         profile = load_profile(name)
         counted = [Counted() for _ in columns]
-        for seed in range(1, chosen.seeds + 1):
+        for caller, seed in itertools.product(callers, range(1, chosen.seeds + 1)):
             packets, said = stream(caller, profile, seed, chosen.utterances)
             for detector, cell in zip(columns, counted, strict=True):
                 cell.add(said, turns_of(detector, packets, profile.rate_hz))
         print(f"{name}: done", file=sys.stderr)
         rows.append(f"| `{name}` | {' | '.join(cell.cells() for cell in counted)} |")
-    print(f"{chosen.seeds} seeds, {chosen.seeds * chosen.utterances} utterances a line\n")
+    print(f"{chosen.seeds} seeds, {len(callers) * chosen.seeds * chosen.utterances} utterances a line\n")
     print("| line | " + " | ".join(f"{detector.name}: false | missed | cut | end" for detector in columns) + " |")
     print("|---|" + "---:|" * 4 * len(columns))
     print("\n".join(rows))

@@ -23,8 +23,8 @@ from callm_voice.speech.tts_cache import CachedTts
 from callm_voice.speech.voices import CallerVoice
 
 LEAD_MS, TRAIL_MS = 300, 500
-"""Around the words, before they go into the line: `pre_roll_ms` and `silence_ms` of the pipeline `cpu`, so that the
-recogniser gets what an endpointer would cut out."""
+"""Around the words, before they go into the line: about what an endpointer has of them, so that the recogniser gets
+what one would cut out."""
 
 
 class Heard(BaseModel):
