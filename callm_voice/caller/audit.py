@@ -31,7 +31,9 @@ OPEN_FLOORS = 3
 """So many floors after the desk had said what a request waits for, the request is overdue."""
 ASK_SHARE = 1 / 3
 """Of a request's telling words, the share that a caller in its own words must have used."""
-_PATIENCE = re.compile(r"gives up: (?:the line stayed silent|\d+ lines said|nothing in the script matches)")
+_PATIENCE = re.compile(
+    r"gives up: (?:the line stayed silent|had to ask \d+ times|\d+ lines said|nothing in the script matches)"
+)
 """Reasons to leave that lie with the desk."""
 _LEAVE = re.compile(
     r"\b(?:good ?bye|bye|(?:any|some)thing else|have a \w+ (?:day|one|evening|weekend))\b", re.IGNORECASE

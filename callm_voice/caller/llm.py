@@ -101,7 +101,7 @@ class LlmCaller:
             return self._propose(Say(self._script.opening, beat=OPENING, why="opening"), silent_ms)
         step = self._silences.step(silent_ms)
         if step == "give_up":
-            return self._give_up(f"gives up: the line stayed silent ({silent_ms / 1000:.0f} s)")
+            return self._give_up(self._silences.gave_up(silent_ms))
         if step in ("prod", "ask"):
             return self._propose(Say(PROD, why=f"silence of {silent_ms:.0f} ms"), silent_ms)
         return Wait("silence")

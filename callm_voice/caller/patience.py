@@ -51,6 +51,12 @@ class Silences:
             return "wait"
         return self._steps[min(self._spoken, len(self._steps) - 1)]
 
+    def gave_up(self, silent_ms: float) -> str:
+        """Why `give_up` was due after `silent_ms`, in words for the record."""
+        if self.prods >= self._patience.max_prods:
+            return f"gives up: had to ask {self.prods} times whether anybody is there"
+        return f"gives up: the line stayed silent ({(self._past_ms + silent_ms) / 1000:.0f} s)"
+
     def spoke(self, silent_ms: float) -> None:
         """The caller broke a silence of `silent_ms`."""
         self._past_ms += silent_ms

@@ -107,7 +107,7 @@ class ScriptedCaller:
             if self._waiting == "statement" or not isinstance(action, Wait):
                 return self._checked(action)
         if step == "give_up":
-            return self._checked(HangUp(f"gives up: the line stayed silent ({silent_ms / 1000:.0f} s)"))
+            return self._checked(HangUp(self._silences.gave_up(silent_ms)))
         if step == "prod" or (step == "ask" and OPENING not in self._plays):
             return self._checked(self._propose(Say(PROD, why=f"silence of {silent_ms:.0f} ms"), "prod", silent_ms))
         if step == "ask":

@@ -67,7 +67,7 @@ async def test_an_errand_is_held_from_greeting_to_goodbye() -> None:
 async def test_an_agent_that_falls_silent_is_prodded_and_then_left() -> None:
     dialogue = await text_call(small_brief(), FLOORS[:2])
     assert dialogue.caller_lines[2:] == ["Hello? Are you still there?"] * 2 + ["I'd like to know how much I owe."]
-    assert dialogue.detail == "gives up: the line stayed silent (6 s)"
+    assert dialogue.detail == "gives up: the line stayed silent (30 s)"
 
 
 async def test_an_agent_that_holds_without_coming_back_is_prodded() -> None:

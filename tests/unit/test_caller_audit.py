@@ -91,6 +91,7 @@ def test_leaving_before_the_goal_was_heard_done_is_a_fault():
     "detail",
     [
         "gives up: the line stayed silent (30 s)",
+        "gives up: had to ask 6 times whether anybody is there",
         "gives up: nothing in the script matches, after 3 repeats of its ask",
         "gives up: 80 lines said",
     ],

@@ -234,8 +234,19 @@ async def test_silence_is_broken_by_two_prods_then_the_ask_and_then_it_leaves() 
         caller.said(said[-1], beat=action.beat if isinstance(action, Say) else "")
     assert said == [PROD, PROD, "I'd like to know how much I owe."]
     assert isinstance(await caller.silence(5000), Wait)
-    assert await caller.silence(6000) == HangUp("gives up: the line stayed silent (6 s)")
+    assert await caller.silence(6000) == HangUp("gives up: the line stayed silent (30 s)")
     assert caller.finished == "gave_up"
+
+
+async def test_who_had_to_ask_too_often_whether_anybody_is_there_leaves_and_says_so() -> None:
+    caller = ScriptedCaller(small_brief(), patience=Patience(max_prods=3))
+    action = await hear(caller, *TO_OWE)
+    caller.said(text(action), beat="ask_owe")
+    for _ in range(3):
+        assert text(await caller.silence(8000)) == PROD
+        caller.said(PROD)
+        await caller.heard("Um.", interrupted=True)
+    assert await caller.silence(1000) == HangUp("gives up: had to ask 3 times whether anybody is there")
 
 
 async def test_the_agent_s_voice_begins_the_silence_anew() -> None:
