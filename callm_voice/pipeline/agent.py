@@ -83,36 +83,16 @@ class PipecatAgent:
             on_question=self._ask,
             keypad=_keypad(spec, rate_hz),
         )
-        pipeline = Pipeline(
-            [
-                self._input,
-                self._recogniser,
-                DeskService(
-                    desk,
-                    model_name=model_name,
-                    max_turns=spec.limits.max_turns,
-                    floor=self._floor,
-                    played=self.leg.played,
-                    control=control,
-                ),
-                Sentences(
-                    lambda: SentenceSplitter(early_clause_words=spec.sentences.early_clause_words),
-                    to_spoken=to_spoken,
-                    floor=self._floor,
-                    log=log,
-                ),
-                Voice(
-                    tts,
-                    rate_hz=rate_hz,
-                    lead_silence_ms=spec.sentences.lead_silence_ms,
-                    clock=clock,
-                    floor=self._floor,
-                    log=log,
-                    control=control,
-                ),
-                LineOutput(self.leg),
-            ]
+        service = DeskService(
+            desk,
+            model_name=model_name,
+            max_turns=spec.limits.max_turns,
+            floor=self._floor,
+            played=self.leg.played,
+            control=control,
         )
+        mouth = _mouth(spec, tts, rate_hz=rate_hz, clock=clock, floor=self._floor, log=log, control=control)
+        pipeline = Pipeline([self._input, self._recogniser, service, *mouth, LineOutput(self.leg)])
         self._worker = PipelineWorker(
             pipeline,
             name="agent",
@@ -207,3 +187,32 @@ def _keypad(spec: PipelineSpec, rate_hz: int) -> Keypad | None:
     if not spec.dtmf.enabled:
         return None
     return Keypad(DtmfDetector(rate_hz), rate_hz=rate_hz, interdigit_ms=spec.dtmf.interdigit_ms)
+
+
+def _mouth(
+    spec: PipelineSpec,
+    tts: TtsEngine,
+    *,
+    rate_hz: int,
+    clock: Clock,
+    floor: Floor,
+    log: EventLog,
+    control: CallControl,
+) -> tuple[Sentences, Voice]:
+    """From the streaming answer to sound."""
+    sentences = Sentences(
+        lambda: SentenceSplitter(early_clause_words=spec.sentences.early_clause_words),
+        to_spoken=to_spoken,
+        floor=floor,
+        log=log,
+    )
+    voice = Voice(
+        tts,
+        rate_hz=rate_hz,
+        lead_silence_ms=spec.sentences.lead_silence_ms,
+        clock=clock,
+        floor=floor,
+        log=log,
+        control=control,
+    )
+    return sentences, voice

@@ -163,9 +163,9 @@ class LineOutput(FrameProcessor):
 
 
 def leading_silence_ms(pcm: Pcm, rate_hz: int) -> float:
-    """Milliseconds before the first sample of at least `SILENCE_BELOW`."""
-    loud = (abs(pcm.astype("int32")) >= SILENCE_BELOW).nonzero()[0]
-    return round(float(loud[0] if len(loud) else len(pcm)) * 1000 / rate_hz, 3)
+    """Milliseconds before the first sample of at least `SILENCE_BELOW`; all of a voice that is softer throughout."""
+    first = _first_loud(pcm)
+    return round((pcm.size if first is None else first) * 1000 / rate_hz, 3)
 
 
 def without_lead(pcm: Pcm, rate_hz: int, *, keep_ms: int) -> Pcm:
@@ -173,5 +173,10 @@ def without_lead(pcm: Pcm, rate_hz: int, *, keep_ms: int) -> Pcm:
 
     A voice that is softer than this throughout stays as it is.
     """
+    first = _first_loud(pcm)
+    return pcm if first is None else pcm[max(0, first - keep_ms * rate_hz // 1000) :]
+
+
+def _first_loud(pcm: Pcm) -> int | None:
     loud = (abs(pcm.astype("int32")) >= SILENCE_BELOW).nonzero()[0]
-    return pcm[max(0, int(loud[0]) - keep_ms * rate_hz // 1000) :] if len(loud) else pcm
+    return int(loud[0]) if loud.size else None
